@@ -1,0 +1,1 @@
+"""Facts behind the demo corpus, read from data packages that only development installs have."""
