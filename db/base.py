@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import Any
 
 from sqlalchemy import JSON, DateTime, Dialect, Enum, MetaData
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.types import TypeDecorator
 
-from elical_core import domain
+from elical_core.domain import (
+    AnswerClass,
+    CheckpointState,
+    DecidingStep,
+    LabelKind,
+    Role,
+    Split,
+    Stage,
+    Stream,
+    VerdictValue,
+)
 
 
 def utc_now() -> datetime:
@@ -33,7 +44,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
-def words(enum: type[domain.StrEnum]) -> Enum:
+def words(enum: type[StrEnum]) -> Enum:
     """A text column that takes exactly the enum's values, checked by the database."""
     return Enum(
         enum,
@@ -60,13 +71,13 @@ class Base(DeclarativeBase):
         dict[str, Any]: JSON,
         list[Any]: JSON,
         list[str]: JSON,
-        domain.Split: words(domain.Split),
-        domain.AnswerClass: words(domain.AnswerClass),
-        domain.DecidingStep: words(domain.DecidingStep),
-        domain.VerdictValue: words(domain.VerdictValue),
-        domain.Stream: words(domain.Stream),
-        domain.Stage: words(domain.Stage),
-        domain.CheckpointState: words(domain.CheckpointState),
-        domain.LabelKind: words(domain.LabelKind),
-        domain.Role: words(domain.Role),
+        Split: words(Split),
+        AnswerClass: words(AnswerClass),
+        DecidingStep: words(DecidingStep),
+        VerdictValue: words(VerdictValue),
+        Stream: words(Stream),
+        Stage: words(Stage),
+        CheckpointState: words(CheckpointState),
+        LabelKind: words(LabelKind),
+        Role: words(Role),
     }

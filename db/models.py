@@ -165,7 +165,8 @@ class Lease(Base):
 
 class Verdict(Base):
     """Append-only events; the newest per (cluster, annotator) is the current one. All rows of one submit share a client
-    key, which makes a repeated submit harmless."""
+    key, which makes a repeated submit harmless. A judged cluster cannot be deleted under its verdicts; they go only
+    with their question."""
 
     __tablename__ = "verdicts"
     __table_args__ = (
@@ -176,9 +177,9 @@ class Verdict(Base):
     )
 
     id: Mapped[int] = mapped_column(primary_key=True)
-    cluster_id: Mapped[int] = mapped_column(ForeignKey("answer_clusters.id", ondelete="CASCADE"))
+    cluster_id: Mapped[int] = mapped_column(ForeignKey("answer_clusters.id"))
     question_id: Mapped[int] = _owned_by("questions.id")
-    annotator_id: Mapped[int] = _owned_by("users.id")
+    annotator_id: Mapped[int] = mapped_column(ForeignKey("users.id"), index=True)
     round_id: Mapped[int | None] = mapped_column(ForeignKey("rounds.id"))
     value: Mapped[VerdictValue]
     answer_text: Mapped[str]  # what was judged, so that the verdict outlives a re-clustering

@@ -1,0 +1,304 @@
+"""Projects, and where each stands in the loop import -> sample -> elicit -> select -> label -> calibrate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy.exc import IntegrityError
+
+from app.services.actors import Actor, require
+from app.services.checkpoints import CheckpointView, view
+from app.services.labels import LabelCounts, count, read_labels
+from db.base import utc_now
+from db.engine import Database
+from db.models import Project
+from db.repositories.projects import ProjectRepository
+from db.repositories.rounds import RoundRepository
+from elical_core.config import SamplingConfig
+from elical_core.domain import CheckpointState, LabelKind, Role, Split, Stage, Stream
+from elical_core.errors import Conflict, InputError, NotFound
+
+
+class Step(StrEnum):
+    """What to do next."""
+
+    IMPORT = "import"
+    SAMPLE = "sample"
+    ELICIT = "elicit"
+    SELECT = "select"
+    LABEL = "label"
+    CALIBRATE = "calibrate"
+    DONE = "done"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectView:
+    """``prompt`` is ``Prompt.to_json()``; ``budget`` counts labelled questions; ``target`` is what the user wants to
+    reach (None: not said)."""
+
+    id: int
+    name: str
+    model_id: str
+    model_revision: str | None
+    prompt: Mapping[str, Any]
+    sampling: SamplingConfig
+    guideline: str
+    budget: int
+    target: float | None
+    label_kind: LabelKind
+    seed: int
+    created_at: datetime
+    archived_at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProjectState:
+    """All counts are questions. ``undecided`` are drawn questions nobody has labelled, skipped or been unsure of.
+
+    ``calibrate_blocked`` says why calibration cannot start (no labels, one kind only), empty when it can.
+    """
+
+    questions: Mapping[Split, int]
+    sampled: int
+    with_target: int  # of the pool
+    drawn: int
+    undecided: int
+    labels: LabelCounts
+    budget: int
+    checkpoints: tuple[CheckpointView, ...]
+    calibrate_blocked: str
+    next_step: Step
+    reason: str
+
+    @property
+    def total(self) -> int:
+        return sum(self.questions.values())
+
+    @property
+    def labelled_train(self) -> int:
+        return self.labels.train
+
+    @property
+    def labelled_audit(self) -> int:
+        return self.labels.audit
+
+    @property
+    def seconds_spent(self) -> float:
+        return self.labels.seconds
+
+    def newest(self, stage: Stage) -> CheckpointView | None:
+        found = [item for item in self.checkpoints if item.stage is stage]
+        return found[-1] if found else None
+
+
+def create_project(
+    database: Database,
+    who: Actor,
+    name: str,
+    *,
+    model_id: str,
+    prompt: Mapping[str, Any],
+    model_revision: str | None = None,
+    sampling: SamplingConfig | None = None,
+    guideline: str = "",
+    budget: int = 250,
+    target: float | None = None,
+    label_kind: LabelKind = LabelKind.SOFT,
+    seed: int = 0,
+) -> ProjectView:
+    """Raises Conflict when the name is taken, InputError when it is empty or the budget is not positive."""
+    require(who, Role.ADMIN)
+    name = name.strip()
+    if not name or len(name) > 100 or not name.isprintable():
+        raise InputError(f"a project name has 1 to 100 printable characters, got {name!r}")
+    if not model_id.strip():
+        raise InputError("a project needs a model: packaged, a hub id, a folder or a .gguf file")
+    if budget < 1:
+        raise InputError(f"the budget must be at least 1 labelled question, got {budget}")
+    row = Project(
+        name=name,
+        model_id=model_id.strip(),
+        model_revision=model_revision,
+        prompt=dict(prompt),
+        sampling=(sampling or SamplingConfig(seed=seed)).to_json(),
+        guideline=guideline,
+        budget=budget,
+        target=target,
+        label_kind=label_kind,
+        seed=seed,
+    )
+    try:
+        with database.write.begin() as session:
+            session.add(row)
+            session.flush()
+            return _view(row)
+    except IntegrityError as error:
+        raise Conflict(f"there is already a project named {name!r}; choose another name") from error
+
+
+def list_projects(database: Database, who: Actor, *, archived: bool = False) -> list[ProjectView]:
+    """By name; archived ones only when asked for."""
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        return [_view(row) for row in ProjectRepository(session).all(archived=archived)]
+
+
+def project_by_name(database: Database, who: Actor, name: str) -> ProjectView:
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        projects = ProjectRepository(session)
+        if (row := projects.by_name(name)) is None:
+            known = ", ".join(item.name for item in projects.all()) or "none yet"
+            raise NotFound(f"there is no project named {name!r}; there are: {known}")
+        return _view(row)
+
+
+def project_by_id(database: Database, who: Actor, project_id: int) -> ProjectView:
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        return _view(ProjectRepository(session).get(project_id))
+
+
+def update_project(
+    database: Database,
+    who: Actor,
+    project_id: int,
+    *,
+    guideline: str | None = None,
+    budget: int | None = None,
+    target: float | None = None,
+    prompt: Mapping[str, Any] | None = None,
+) -> ProjectView:
+    """Changes what is given. A new prompt means a new model fingerprint: answers are sampled anew."""
+    require(who, Role.ADMIN)
+    if budget is not None and budget < 1:
+        raise InputError(f"the budget must be at least 1 labelled question, got {budget}")
+    with database.write.begin() as session:
+        row = ProjectRepository(session).get(project_id)
+        row.guideline = row.guideline if guideline is None else guideline
+        row.budget = row.budget if budget is None else budget
+        row.target = row.target if target is None else target
+        row.prompt = row.prompt if prompt is None else dict(prompt)
+        return _view(row)
+
+
+def archive_project(database: Database, who: Actor, project_id: int, *, archived: bool = True) -> ProjectView:
+    """Hides a project from lists (or shows it again); nothing is deleted."""
+    require(who, Role.ADMIN)
+    with database.write.begin() as session:
+        row = ProjectRepository(session).get(project_id)
+        row.archived_at = utc_now() if archived else None
+        return _view(row)
+
+
+def project_state(database: Database, who: Actor, project_id: int) -> ProjectState:
+    """Where the project stands, from one snapshot of the database."""
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        projects = ProjectRepository(session)
+        project = projects.get(project_id)
+        questions = projects.question_counts(project_id)
+        sampled, with_target = projects.sampled_counts(project_id)
+        drawn = {item.question_id for item, _ in RoundRepository(session).items(project_id)}
+        labels = read_labels(session, project_id)
+        decided = {item.question_id for item in labels if item.reason != "withdrawn"}
+        checkpoints = tuple(view(row) for row in projects.checkpoints(project_id))
+        counts = count(labels)
+        blocked = _calibrate_blocked([item.soft for item in labels if item.stream is Stream.TRAIN], checkpoints)
+        step, reason = next_step(
+            total=sum(questions.values()),
+            sampled=sampled,
+            with_target=with_target,
+            undecided=len(drawn - decided),
+            counts=counts,
+            budget=project.budget,
+            checkpoints=checkpoints,
+            calibrate_blocked=blocked,
+        )
+        return ProjectState(
+            questions=questions,
+            sampled=sampled,
+            with_target=with_target,
+            drawn=len(drawn),
+            undecided=len(drawn - decided),
+            labels=counts,
+            budget=project.budget,
+            checkpoints=checkpoints,
+            calibrate_blocked=blocked,
+            next_step=step,
+            reason=reason,
+        )
+
+
+def next_step(
+    *,
+    total: int,
+    sampled: int,
+    with_target: int,
+    undecided: int,
+    counts: LabelCounts,
+    budget: int,
+    checkpoints: tuple[CheckpointView, ...],
+    calibrate_blocked: str,
+) -> tuple[Step, str]:
+    """The next step and why, in a sentence. Pure: the whole order of the loop stands here."""
+    stage1 = [item for item in checkpoints if item.stage is Stage.ELICITATION]
+    stage2 = [item for item in checkpoints if item.stage is Stage.CALIBRATION]
+    if total == 0:
+        return Step.IMPORT, "There are no questions yet."
+    if not stage1 and sampled < total:
+        return Step.SAMPLE, f"{total - sampled:,} of {total:,} questions have no answers of the model yet."
+    if not stage1 and with_target == 0:
+        return Step.SAMPLE, "No sampled answer could be compared with the greedy one; sample more answers per question."
+    if not stage1:
+        return Step.ELICIT, f"{with_target:,} questions have a consistency target to learn from."
+    if undecided:
+        return (
+            Step.LABEL,
+            f"{undecided:,} drawn questions wait for a label; {counts.labelled:,} of {budget:,} are done.",
+        )
+    if not calibrate_blocked:
+        if not stage2:
+            return Step.CALIBRATE, f"{counts.train:,} labels are there and none has been learned from yet."
+        if stage2[-1].state is CheckpointState.STALE:
+            return Step.CALIBRATE, "Labels that the calibrated model learned from have changed since."
+        if stage2[-1].n_labels < counts.train:
+            return Step.CALIBRATE, f"{counts.train - stage2[-1].n_labels:,} labels are newer than the calibrated model."
+    if counts.labelled < budget:
+        return Step.SELECT, f"No drawn question is left; {budget - counts.labelled:,} labels of the budget are."
+    if calibrate_blocked:
+        return Step.SELECT, f"The budget is used up, but calibration cannot start: {calibrate_blocked}"
+    return Step.DONE, f"All {budget:,} labels of the budget are given and learned from."
+
+
+def _calibrate_blocked(soft: list[float | None], checkpoints: tuple[CheckpointView, ...]) -> str:
+    known = [value for value in soft if value is not None]
+    if not any(item.stage is Stage.ELICITATION for item in checkpoints):
+        return "there is no Stage-1 model yet; elicit first"
+    if not known:
+        return "there are no training labels yet; label some questions first"
+    if len(set(known)) == 1:
+        return f"all {len(known)} training labels have the same value ({known[0]:.2g}); label more questions"
+    return ""
+
+
+def _view(row: Project) -> ProjectView:
+    return ProjectView(
+        id=row.id,
+        name=row.name,
+        model_id=row.model_id,
+        model_revision=row.model_revision,
+        prompt=dict(row.prompt),
+        sampling=SamplingConfig.from_json(row.sampling),
+        guideline=row.guideline,
+        budget=row.budget,
+        target=row.target,
+        label_kind=row.label_kind,
+        seed=row.seed,
+        created_at=row.created_at,
+        archived_at=row.archived_at,
+    )
