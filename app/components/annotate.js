@@ -6,6 +6,8 @@
 
 const RESEND_MS = 5000
 const IDLE_MS = 60_000 // a longer pause counts as this much time on screen
+const BEAT_MS = 120_000 // an active annotator keeps the question reserved
+const NO_MATCH = "No answer means the same as the reference by rule. Tick by hand, or press N if none is correct."
 const cards = new WeakMap()
 
 export default function (component) {
@@ -32,7 +34,7 @@ class Card {
     document.addEventListener("keydown", this.onKey)
     document.addEventListener("pointerdown", this.onTouch)
     window.addEventListener("pagehide", this.onLeave)
-    this.resend = setInterval(() => this.sendAgain(), 1000)
+    this.resend = setInterval(() => this.tend(), 1000)
     for (const act of ["submit", "none", "unsure", "skip", "undo"]) this.at(act).onclick = () => this.act(act)
     this.at("keys").onclick = () => this.act("help")
     this.at("typed").onkeydown = event => this.typing(event)
@@ -71,19 +73,23 @@ class Card {
 
   begin(item) {
     this.item = item
-    this.reasons = new Map()
+    this.beatAt = Date.now()
+    this.reasons = new Map(item?.reasons ?? [])
     this.judgedKey = null
     for (const part of ["question", "ask", "answers", "actions-judge"]) this.at(part).hidden = !item
     this.hint("")
     if (!item) return
     const draft = this.readDraft()
     this.ticks = new Set(draft ? draft.ticks : item.ticked)
-    this.verdictKey = draft?.token === item.token ? draft.key : newKey()
+    this.verdictKey = draft?.token === item.token ? draft.key : item.client_key
     this.sentBody = draft?.token === item.token ? draft.sentBody : null
     this.clock.start(draft?.activeMs ?? 0, draft?.openedAt)
-    this.at("typed").value = draft ? draft.typed : item.reference
+    this.at("typed").value = draft ? draft.typed : ""
     setText(this.at("text"), item.question).classList.toggle("long", item.question.length > 280)
     setText(this.at("mark"), item.editing ? "You are changing your earlier verdict" : "").hidden = !item.editing
+    const known = item.references
+    setText(this.at("references"), known.length ? `Reference answer: ${known.join(" · or · ")}` : "")
+    if (known.length && !item.editing && this.ticks.size === 0) this.hint(NO_MATCH)
     this.drawDetails(item.details)
     this.drawAnswers()
     const typing = isTyping(document)
@@ -108,7 +114,9 @@ class Card {
       tick.onchange = () => this.toggle(position)
       const cap = keyCap(position)
       label.append(tick, ...(cap ? [element("kbd", "", cap)] : []))
-      label.append(element("span", "words literal", answer.text), element("span", "why literal"))
+      const words = element("span", "words literal", answer.text)
+      if (answer.note) words.append(answer.text ? " " : "", element("span", "note", answer.note))
+      label.append(words, element("span", "why literal"))
       return label
     })
     const half = Math.max(5, Math.ceil(this.labels.length / 2))
@@ -190,7 +198,7 @@ class Card {
     this.reasons = new Map(judged.reasons)
     for (const id of judged.same) this.ticks.add(id)
     this.drawTicks()
-    this.hint(judged.same.length ? "" : "No answer means the same by rule. Tick by hand, or press N if none is correct.")
+    this.hint(judged.same.length ? "" : NO_MATCH)
     this.at("typed").blur()
     this.keepDraft()
   }
@@ -205,8 +213,15 @@ class Card {
     this.send("act", this.pending)
   }
 
-  sendAgain() {
-    if (!this.pending) return
+  // Once a second: a verdict without a reply is sent again; an annotator at work keeps the question.
+  tend() {
+    if (!this.pending) {
+      if (this.item && this.clock.last > this.beatAt && Date.now() - this.beatAt > BEAT_MS) {
+        this.beatAt = Date.now()
+        this.send("act", { act: "beat", key: newKey() })
+      }
+      return
+    }
     if (Date.now() - this.firstSentAt >= RESEND_MS)
       this.problem("No answer from the server. Your verdict is kept on this computer and sent again until it is saved.")
     if (Date.now() - this.sentAt < RESEND_MS) return

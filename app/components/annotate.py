@@ -23,16 +23,22 @@ _HERE = Path(__file__).parent
 
 @dataclass(frozen=True, kw_only=True)
 class CardItem:
-    """One question as the card shows it. ``answers`` are (cluster id, text) in the order of the screen; ``details``
-    are (name, text) folded under the question; ``ticked`` and ``editing`` bring back an earlier verdict."""
+    """One question as the card shows it.
+
+    ``answers`` are (cluster id, text, note in our words) in screen order; ``details`` are (name, text) folded under the
+    question; ``references`` are the known reference answers; ``ticked`` and ``reasons`` (cluster id, words)
+    are what stands ticked at first and why; ``editing`` marks an earlier verdict.
+    """
 
     question_id: int
     token: str
+    client_key: str
     question: str
-    answers: Sequence[tuple[int, str]]
+    answers: Sequence[tuple[int, str, str]]
     details: Sequence[tuple[str, str]] = ()
-    reference: str = ""
+    references: Sequence[str] = ()
     ticked: Sequence[int] = ()
+    reasons: Sequence[tuple[int, str]] = ()
     editing: bool = False
 
 
@@ -77,11 +83,13 @@ class CardState:
             else {
                 "question_id": item.question_id,
                 "token": item.token,
+                "client_key": item.client_key,
                 "question": item.question,
-                "answers": [{"id": cluster_id, "text": text} for cluster_id, text in item.answers],
+                "answers": [{"id": number, "text": text, "note": note} for number, text, note in item.answers],
                 "details": [list(pair) for pair in item.details],
-                "reference": item.reference,
+                "references": list(item.references),
                 "ticked": list(item.ticked),
+                "reasons": [list(pair) for pair in item.reasons],
                 "editing": item.editing,
             },
             "reply": None if reply is None else {"key": reply.key, "saved": reply.saved, "problem": reply.problem},
@@ -113,7 +121,7 @@ _HTML = f"""
     <details data-part="details"><summary data-part="summary"></summary><dl data-part="facts"></dl></details>
   </section>
   <div class="ask" data-part="ask">
-    <h3>Tick every correct answer</h3>
+    <div><h3>Tick every correct answer</h3><div class="quiet literal" data-part="references"></div></div>
     <div class="reference"><label for="typed">or type it</label>
       <input type="text" id="typed" data-part="typed" placeholder="reference answer, then Enter" autocomplete="off"
         maxlength="1000"></div>

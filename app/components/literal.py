@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 
 import streamlit as st
 
@@ -17,29 +18,13 @@ class Tone(StrEnum):
     SUCCESS = "success"
 
 
-_CSS = """
-:host { display: block; }
-.text { margin: 0; color: var(--st-text-color); font-family: var(--st-font); white-space: pre-wrap; overflow-wrap: anywhere; line-height: 1.5; }
-.title { font-family: var(--st-heading-font); color: var(--st-heading-color); font-size: var(--st-heading-font-size-1); font-weight: 650; line-height: 1.25; }
-.heading { font-size: 1.1rem; font-weight: 600; }
-.quiet { font-size: 0.875rem; opacity: 0.72; }
-.error, .warning, .success { border-radius: var(--st-base-radius); padding: 0.75rem 1rem; border: 1px solid; }
-.error { background: var(--st-red-background-color); color: var(--st-red-text-color); }
-.warning { background: var(--st-orange-background-color); color: var(--st-orange-text-color); }
-.success { background: var(--st-green-background-color); color: var(--st-green-text-color); }
-"""
-
-_JS = """
-export default function ({ data, parentElement }) {
-  const node = parentElement.querySelector(".text")
-  node.className = `text ${data.tone}`
-  node.textContent = data.text
-  node.setAttribute("role", { error: "alert", title: "heading", heading: "heading" }[data.tone] ?? "note")
-  if (data.tone === "title" || data.tone === "heading") node.ariaLevel = data.tone === "title" ? "1" : "3"
-}
-"""
-
-_MOUNT = st.components.v2.component("elical_literal", html='<div class="text"></div>', css=_CSS, js=_JS)
+_HERE = Path(__file__).parent
+_MOUNT = st.components.v2.component(
+    "elical_literal",
+    html='<div class="text"></div>',
+    css=(_HERE / "literal.css").read_text(encoding="utf-8"),
+    js=(_HERE / "literal.js").read_text(encoding="utf-8"),
+)
 
 
 def literal(text: str, tone: Tone = Tone.BODY, *, key: str | None = None) -> None:

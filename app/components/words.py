@@ -13,7 +13,7 @@ METRICS: Mapping[str, tuple[str, str]] = {
     "brier": ("Brier", "mean squared distance between confidence and correctness; lower is better"),
     "ece": ("ECE", "mean gap between stated and observed accuracy over confidence bins; lower is better"),
     "alignment": ("Alignment", "share of questions on the right side of the answer-or-abstain threshold"),
-    "accuracy@80": ("Accuracy at 80% coverage", "accuracy when the least confident fifth is left unanswered"),
+    "accuracy_at_80": ("Accuracy at 80% coverage", "accuracy when the least confident fifth is left unanswered"),
 }
 _LOWER_IS_BETTER = {"brier", "ece", "smooth_ece", "nll", "aurc"}
 
@@ -83,11 +83,11 @@ def count(n: int, singular: str, plural: str = "") -> str:
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """A CSV with a header line; empty for no rows. Strict readers give back the same cells."""
+    """A CSV with a header line, texts quoted; empty for no rows. Strict readers give back the same cells."""
     if not rows:
         return ""
     out = io.StringIO()
-    writer = csv.DictWriter(out, fieldnames=list(rows[0]), lineterminator="\n")
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     writer.writeheader()
     writer.writerows(rows)
     return out.getvalue()

@@ -1,0 +1,72 @@
+"""The pages' state, in one place: which project, and what the annotate page last heard. Ids and plain values only."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import streamlit as st
+
+from app.deps import open_database
+from app.services.actors import Actor, local_admin
+from app.settings import Settings
+from db.engine import Database
+
+PROJECT = "project"  # key of the project picker; also its name in the address
+_DESK = "annotate_desk"
+_NOTICE = "notice"
+
+
+_read_settings = st.cache_resource(Settings.from_env, show_spinner=False)
+_open_database = st.cache_resource(
+    open_database, show_spinner=False, on_release=Database.close, hash_funcs={Settings: repr}
+)
+
+
+def settings() -> Settings:
+    """Read once a process."""
+    return cast(Settings, _read_settings())
+
+
+def database() -> Database:
+    """One engine a process, shared by all sessions."""
+    return cast(Database, _open_database(settings()))
+
+
+def current_actor() -> Actor:
+    """Who acts: on one's own machine the local admin."""
+    return local_admin(database())
+
+
+def current_project() -> str | None:
+    """The chosen project's name."""
+    return cast("str | None", st.session_state.get(PROJECT))
+
+
+def choose_project(name: str) -> None:
+    """Call it in a callback, before the picker is drawn."""
+    st.session_state[PROJECT] = name
+
+
+def desk(project_id: int) -> dict[str, Any]:
+    """What the annotate page remembers between reruns of one project: the card last shown, the reply to its last event,
+    what was said of the previous question, and this session's tally. Plain values."""
+    desks = st.session_state.setdefault(_DESK, {})
+    fresh = {
+        "card": None,
+        "reply": None,
+        "judged": None,
+        "previous": "",
+        "saved_at": "",
+        "tally": {"done": 0, "unsure": 0, "skipped": 0},
+    }
+    return cast("dict[str, Any]", desks.setdefault(project_id, fresh))
+
+
+def notify(words: str, *, ok: bool) -> None:
+    """Keep a sentence for the next draw of the page: the result of a callback."""
+    st.session_state[_NOTICE] = (words, ok)
+
+
+def take_notice() -> tuple[str, bool] | None:
+    """The kept sentence, once."""
+    return cast("tuple[str, bool] | None", st.session_state.pop(_NOTICE, None))
