@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -17,6 +18,9 @@ from db.repositories.projects import ProjectRepository
 from elical_core.domain import Answer, Consistency, GenerationRecord, Role, Split
 from elical_core.errors import InputError
 from elical_core.sampling.base import SamplingRequest
+
+if TYPE_CHECKING:
+    from elical_core.confidence import TrainingItem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +53,21 @@ def unsampled(
         ProjectRepository(session).get(project_id)
         rows = GenerationRepository(session).unsampled(project_id, fingerprint, limit)
         return [SamplingRequest(question_id=q.id, key=q.external_id, text=q.text, context=q.context) for q in rows]
+
+
+def count_unsampled(database: Database, who: Actor, project_id: int, fingerprint: str) -> int:
+    """How many questions this model has not answered."""
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        ProjectRepository(session).get(project_id)
+        return GenerationRepository(session).count_unsampled(project_id, fingerprint)
+
+
+def newest_id(database: Database, who: Actor, project_id: int) -> int:
+    """The number of the project's newest generation, 0 when there is none: names what a training may see."""
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        return GenerationRepository(session).newest_id(project_id)
 
 
 def store(
@@ -96,12 +115,20 @@ def answered(
         return read_answered(session, project_id, fingerprint, splits)
 
 
-def stage1_items(
-    database: Database, who: Actor, project_id: int, *, fingerprint: str | None = None
-) -> list[AnsweredQuestion]:
-    """What Stage 1 learns from: pool questions (never audit or held-out ones) whose ``consistency`` is known."""
-    found = answered(database, who, project_id, fingerprint=fingerprint, splits=(Split.POOL,))
-    return [item for item in found if item.consistency is not None]
+def elicitation_items(database: Database, who: Actor, project_id: int, newest: int | None = None) -> list[TrainingItem]:
+    """What Stage 1 learns from: pool questions (never audit or held-out ones) whose consistency is known, in import
+    order. Generations after ``newest`` (see ``newest_id``) are not looked at."""
+    from elical_core.confidence import TrainingItem
+
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        ProjectRepository(session).get(project_id)
+        return [
+            TrainingItem(key=external_id, text=text, context=context, group=group, target=consistency)
+            for external_id, text, context, group, consistency in GenerationRepository(session).targets(
+                project_id, newest
+            )
+        ]
 
 
 def read_answered(

@@ -8,6 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 
 from app.services.actors import Actor, require
@@ -15,7 +16,7 @@ from app.services.checkpoints import CheckpointView, view
 from app.services.labels import LabelCounts, count, read_labels
 from db.base import utc_now
 from db.engine import Database
-from db.models import Project
+from db.models import Project, Question
 from db.repositories.projects import ProjectRepository
 from db.repositories.rounds import RoundRepository
 from elical_core.config import SamplingConfig
@@ -73,6 +74,18 @@ class ProjectState:
     calibrate_blocked: str
     next_step: Step
     reason: str
+
+    @property
+    def pool(self) -> int:
+        return self.questions[Split.POOL]
+
+    @property
+    def audit(self) -> int:
+        return self.questions[Split.AUDIT]
+
+    @property
+    def held_out(self) -> int:
+        return self.questions[Split.HELD_OUT]
 
     @property
     def total(self) -> int:
@@ -193,6 +206,39 @@ def archive_project(database: Database, who: Actor, project_id: int, *, archived
         row = ProjectRepository(session).get(project_id)
         row.archived_at = utc_now() if archived else None
         return _view(row)
+
+
+@dataclass(frozen=True, kw_only=True)
+class QuestionView:
+    id: int
+    external_id: str
+    text: str
+    context: str
+    domain: str
+    group: str
+    split: Split
+    reference_answers: tuple[str, ...]
+
+
+def questions_by_id(database: Database, who: Actor, project_id: int) -> dict[int, QuestionView]:
+    """Every question of the project by its number, in import order."""
+    require(who, Role.VIEWER)
+    query = select(Question).where(Question.project_id == project_id).order_by(Question.id)
+    with database.read.begin() as session:
+        ProjectRepository(session).get(project_id)
+        return {
+            q.id: QuestionView(
+                id=q.id,
+                external_id=q.external_id,
+                text=q.text,
+                context=q.context,
+                domain=q.domain,
+                group=q.group,
+                split=q.split,
+                reference_answers=tuple(q.reference_answers),
+            )
+            for q in session.scalars(query)
+        }
 
 
 def project_state(database: Database, who: Actor, project_id: int) -> ProjectState:

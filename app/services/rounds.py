@@ -8,20 +8,30 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from app.services.actors import Actor, require
-from app.services.generations import AnsweredQuestion, read_answered
 from db.engine import Database
 from db.models import Question, Round, RoundItem
 from db.repositories.projects import ProjectRepository
 from db.repositories.rounds import RoundRepository
-from db.repositories.verdicts import VerdictRepository
+from elical_core.config import SelectionConfig
 from elical_core.domain import Role, Split, Stream
 from elical_core.errors import Conflict, InputError
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class Candidate:
+    """A question that may be drawn. ``consistency`` in [0, 1], None when it is not known."""
+
+    question_id: int
+    split: Split
+    group: str
+    consistency: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnQuestion:
     """One draw. ``probability`` in (0, 1]: the question's chance of being drawn in this round."""
 
     question_id: int
@@ -42,68 +52,58 @@ class RoundView:
     overlap: int
     checkpoint_id: int | None
     created_at: datetime
-    items: tuple[Drawn, ...]
+    items: tuple[DrawnQuestion, ...]
 
 
-def undrawn(
-    database: Database, who: Actor, project_id: int, *, split: Split, fingerprint: str | None = None
-) -> list[AnsweredQuestion]:
-    """Answered questions of a split that no round has drawn and nobody has labelled, in import order."""
+def candidates(database: Database, who: Actor, project_id: int) -> list[Candidate]:
+    """Answered pool and audit questions that no round has drawn and nobody has judged, in import order."""
     require(who, Role.VIEWER)
     with database.read.begin() as session:
         ProjectRepository(session).get(project_id)
-        gone = {item.question_id for item, _ in RoundRepository(session).items(project_id)}
-        gone |= {row.question_id for row in VerdictRepository(session).judgements(project_id)}
-        found = read_answered(session, project_id, fingerprint, (split,))
-        return [question for question in found if question.question_id not in gone]
+        return [
+            Candidate(question_id=question_id, split=split, group=group, consistency=consistency)
+            for question_id, split, group, consistency in RoundRepository(session).candidates(project_id)
+        ]
 
 
-def store_round(
+def add_round(
     database: Database,
     who: Actor,
     project_id: int,
+    drawn: Sequence[DrawnQuestion],
     *,
-    policy: str,
-    seed: int,
-    settings: Mapping[str, Any],
-    items: Sequence[Drawn],
+    config: SelectionConfig,
     checkpoint_id: int | None = None,
+    job_id: str = "",
     overlap: int = 1,
-    key: str = "",
-) -> RoundView:
-    """Stores a round; ``items`` are shown in the order given, so interleave the streams before.
+) -> int:
+    """Stores a round and gives its number of questions; they are shown in the order given, so the two streams must be
+    interleaved already.
 
-    A repeated non-empty ``key`` (a job's number) gives the stored round back, so a job that is run again draws once.
-    Raises Conflict when an earlier round has drawn one of the questions, InputError when a train draw is not a pool
-    question (audit and held-out questions are never learned from) or nothing was drawn.
+    A job that is run again finds its round and stores nothing more. Raises Conflict when an earlier round has drawn one
+    of the questions; InputError when nothing was drawn, or a train draw is not a pool question (audit and held-out
+    questions are never learned from).
     """
     require(who, Role.ADMIN)
-    if not items:
+    if not drawn:
         raise InputError("no question was drawn, so there is no round to store; import or sample more questions")
     if overlap < 1:
         raise InputError(f"overlap must be at least 1 annotator per question, got {overlap}")
     with database.write.begin() as session:
         ProjectRepository(session).lock(project_id)
-        rounds = RoundRepository(session)
-        if key and (there := next((r for r in rounds.all(project_id) if r.settings.get("key") == key), None)):
-            return _view(there, [item for item, drawn_by in rounds.items(project_id) if drawn_by.id == there.id])
-        splits = {
-            question_id: split
-            for question_id, split in session.execute(
-                select(Question.id, Question.split).where(Question.project_id == project_id)
-            )
-        }
-        _check(items, splits, {item.question_id for item, _ in rounds.items(project_id)})
+        if (there := _of_job(session, project_id, job_id)) is not None:
+            return RoundRepository(session).size(there.id)
+        _check(session, project_id, drawn)
         row = Round(
             project_id=project_id,
-            policy=policy,
-            seed=seed,
-            settings={"selection": dict(settings), "overlap": overlap, "key": key},
+            policy=config.policy,
+            seed=config.seed,
+            settings={"selection": config.to_json(), "overlap": overlap, "job": job_id},
             checkpoint_id=checkpoint_id,
         )
         session.add(row)
         session.flush()
-        drawn = [
+        session.add_all(
             RoundItem(
                 round_id=row.id,
                 question_id=item.question_id,
@@ -112,11 +112,23 @@ def store_round(
                 probability=item.probability,
                 reason=item.reason,
             )
-            for position, item in enumerate(items)
-        ]
-        session.add_all(drawn)
-        session.flush()
-        return _view(row, drawn)
+            for position, item in enumerate(drawn)
+        )
+        return len(drawn)
+
+
+def size_of_job(database: Database, who: Actor, project_id: int, job_id: str) -> int | None:
+    """How many questions the round of this job has; None when it has stored none yet."""
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        there = _of_job(session, project_id, job_id)
+        return None if there is None else RoundRepository(session).size(there.id)
+
+
+def count_rounds(database: Database, who: Actor, project_id: int) -> int:
+    require(who, Role.VIEWER)
+    with database.read.begin() as session:
+        return len(RoundRepository(session).all(project_id))
 
 
 def list_rounds(database: Database, who: Actor, project_id: int) -> list[RoundView]:
@@ -129,9 +141,17 @@ def list_rounds(database: Database, who: Actor, project_id: int) -> list[RoundVi
         return [_view(row, [item for item, by in items if by.id == row.id]) for row in rounds.all(project_id)]
 
 
-def _check(items: Sequence[Drawn], splits: Mapping[int, Split], earlier: set[int]) -> None:
+def _of_job(session: Session, project_id: int, job_id: str) -> Round | None:
+    rows = RoundRepository(session).all(project_id) if job_id else ()
+    return next((row for row in rows if row.settings.get("job") == job_id), None)
+
+
+def _check(session: Session, project_id: int, drawn: Sequence[DrawnQuestion]) -> None:
+    query = select(Question.id, Question.split).where(Question.project_id == project_id)
+    splits = {question_id: split for question_id, split in session.execute(query)}
+    earlier = RoundRepository(session).drawn([item.question_id for item in drawn])
     seen: set[int] = set()
-    for item in items:
+    for item in drawn:
         if item.question_id not in splits:
             raise InputError(f"question {item.question_id} is not in this project; nothing was stored")
         if item.question_id in seen:
@@ -141,6 +161,8 @@ def _check(items: Sequence[Drawn], splits: Mapping[int, Split], earlier: set[int
         split = splits[item.question_id]
         if split is Split.HELD_OUT or (item.stream is Stream.TRAIN and split is not Split.POOL):
             raise InputError(f"question {item.question_id} is {split} and must not be drawn for {item.stream}")
+        if not 0 < item.probability <= 1:
+            raise InputError(f"question {item.question_id} has probability {item.probability}; it must be in (0, 1]")
         seen.add(item.question_id)
 
 
@@ -155,6 +177,7 @@ def _view(row: Round, items: Sequence[RoundItem]) -> RoundView:
         checkpoint_id=row.checkpoint_id,
         created_at=row.created_at,
         items=tuple(
-            Drawn(question_id=i.question_id, stream=i.stream, probability=i.probability, reason=i.reason) for i in items
+            DrawnQuestion(question_id=i.question_id, stream=i.stream, probability=i.probability, reason=i.reason)
+            for i in items
         ),
     )

@@ -31,6 +31,44 @@ class GenerationRepository:
         query = select(Question).where(Question.project_id == project_id, ~done.exists()).order_by(Question.id)
         return self._session.scalars(query if limit is None else query.limit(limit)).all()
 
+    def count_unsampled(self, project_id: int, fingerprint: str) -> int:
+        total = select(func.count()).select_from(Question).where(Question.project_id == project_id)
+        done = (
+            select(func.count())
+            .select_from(Generation)
+            .join(Question, Question.id == Generation.question_id)
+            .where(Question.project_id == project_id, Generation.model_fingerprint == fingerprint)
+        )
+        return (self._session.scalar(total) or 0) - (self._session.scalar(done) or 0)
+
+    def newest_id(self, project_id: int) -> int:
+        query = (
+            select(func.max(Generation.id))
+            .join(Question, Question.id == Generation.question_id)
+            .where(Question.project_id == project_id)
+        )
+        return self._session.scalar(query) or 0
+
+    def targets(self, project_id: int, newest: int | None) -> list[tuple[str, str, str, str, float]]:
+        """(external id, text, context, group, consistency) of pool questions with a target, by their newest generation
+        up to ``newest``, in import order."""
+        inner = aliased(Generation)
+        latest = select(func.max(inner.id)).where(inner.question_id == Question.id)
+        if newest is not None:
+            latest = latest.where(inner.id <= newest)
+        query = (
+            select(Question.external_id, Question.text, Question.context, Question.group, Generation.consistency)
+            .join(Generation, Generation.question_id == Question.id)
+            .where(
+                Question.project_id == project_id,
+                Question.split == Split.POOL,
+                Generation.id == latest.scalar_subquery(),
+                Generation.consistency.is_not(None),
+            )
+            .order_by(Question.id)
+        )
+        return [(row[0], row[1], row[2], row[3], float(row[4] or 0.0)) for row in self._session.execute(query)]
+
     def already_there(self, question_ids: Collection[int], fingerprint: str) -> set[int]:
         query = select(Generation.question_id).where(
             Generation.model_fingerprint == fingerprint, Generation.question_id.in_(question_ids)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from db.models import Round, RoundItem
+from db.models import Generation, Question, Round, RoundItem, Verdict
+from db.repositories.generations import newest_generation
+from elical_core.domain import Split
 
 
 class RoundRepository:
@@ -31,3 +33,28 @@ class RoundRepository:
         """The newest draw of a question."""
         query = select(RoundItem).where(RoundItem.question_id == question_id).order_by(RoundItem.round_id.desc())
         return self._session.scalar(query.limit(1))
+
+    def drawn(self, question_ids: Collection[int]) -> set[int]:
+        """Those of the questions that a round has drawn."""
+        query = select(RoundItem.question_id).where(RoundItem.question_id.in_(question_ids))
+        return set(self._session.scalars(query))
+
+    def candidates(self, project_id: int) -> list[tuple[int, Split, str, float | None]]:
+        """(question id, split, group, consistency of the newest answers) of every answered pool or audit question that
+        no round has drawn and nobody has judged, in import order."""
+        query = (
+            select(Question.id, Question.split, Question.group, Generation.consistency)
+            .join(Generation, Generation.id == newest_generation(Question.id))
+            .where(
+                Question.project_id == project_id,
+                Question.split.in_((Split.POOL, Split.AUDIT)),
+                ~select(RoundItem.id).where(RoundItem.question_id == Question.id).exists(),
+                ~select(Verdict.id).where(Verdict.question_id == Question.id).exists(),
+            )
+            .order_by(Question.id)
+        )
+        return [(row[0], row[1], row[2], row[3]) for row in self._session.execute(query)]
+
+    def size(self, round_id: int) -> int:
+        query = select(func.count()).select_from(RoundItem).where(RoundItem.round_id == round_id)
+        return self._session.scalar(query) or 0
