@@ -16,6 +16,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from app.services import jobs
 from app.services.actors import LOCAL_ADMIN
 from app.settings import Settings
 from db import migrate
@@ -63,6 +64,7 @@ def init(settings: Settings, *, now: datetime | None = None) -> InitReport:
         backup = _copy_database(settings, now or utc_now())
     if before != newest:
         migrate.upgrade(settings.database_url)
+    jobs.migrate(settings)
     _ensure_admin(settings)
     return InitReport(
         home=str(settings.home),

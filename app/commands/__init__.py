@@ -1,0 +1,1 @@
+"""The subcommands of ``elical``, one family a file."""

@@ -1,0 +1,1 @@
+"""What each background job does, step by step, without knowing how it is made durable (that is ``app.workflows``)."""

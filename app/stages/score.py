@@ -1,0 +1,31 @@
+"""Confidence of every question of a project under one checkpoint, and the features that selection uses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.services import projects
+from app.services.projects import ProjectView
+from app.services.score_files import write_features, write_scores
+from app.stages.context import StageContext
+from elical_core.confidence import ConfidenceModel
+
+CHUNK = 256
+
+
+def score_all(context: StageContext, project: ProjectView, folder: Path) -> None:
+    """Write ``scores.parquet`` and ``features.safetensors`` into the checkpoint's folder, one row a question."""
+    questions = list(projects.questions_by_id(context.database, context.who, project.id).values())
+    model = ConfidenceModel.load(folder, loaded=context.models.get("training", project))
+    confidence: list[float] = []
+    features = []
+    for start in range(0, len(questions), CHUNK):
+        chunk = questions[start : start + CHUNK]
+        texts, contexts = [q.text for q in chunk], [q.context for q in chunk]
+        scored, hidden = model.score_with_features(texts, contexts)
+        confidence += scored.tolist()
+        features.append(hidden)
+        context.report(start + len(chunk), len(questions), "scoring questions")
+    ids = [question.id for question in questions]
+    write_features(folder, ids, features)
+    write_scores(folder, ids, confidence)
