@@ -135,14 +135,19 @@ def mark_stale(database: Database, who: Actor, project_id: int) -> int:
         return refresh_staleness(session, project_id)
 
 
-def refresh_staleness(session: Session, project_id: int) -> int:
+def refresh_staleness(session: Session, project_id: int, question_id: int | None = None) -> int:
     """A calibration checkpoint is stale when the labels of the questions that it learned from differ from those it saw.
-    New labels of other questions do not make it stale, and a label that is put back makes it fresh again."""
+    New labels of other questions do not make it stale, and a label that is put back makes it fresh again.
+
+    With ``question_id`` only checkpoints that learned from that question are looked at. Gives how many of them are
+    stale.
+    """
     stale = 0
     for row in ProjectRepository(session).checkpoints(project_id):
-        if row.stage is not Stage.CALIBRATION:
+        learned_from = row.settings.get(_LEARNED_FROM, [])
+        if row.stage is not Stage.CALIBRATION or (question_id is not None and question_id not in learned_from):
             continue
-        same = read_hash(session, project_id, row.settings.get(_LEARNED_FROM, [])) == row.label_set_hash
+        same = read_hash(session, project_id, learned_from) == row.label_set_hash
         row.state = CheckpointState.FRESH if same else CheckpointState.STALE
         stale += not same
     return stale

@@ -159,6 +159,13 @@ def read_labels(session: Session, project_id: int) -> list[LabelledQuestion]:
     return sorted(found, key=lambda item: (item.labelled_at, item.question_id))
 
 
+def count_labelled(session: Session, project_id: int) -> int:
+    """``label_counts(...).labelled`` alone, for after a submit."""
+    judgements = VerdictRepository(session).judgements(project_id)
+    by_question = groupby(judgements, key=lambda row: row.question_id)
+    return sum(combine(list(rows))[2] == "" for _, rows in by_question)
+
+
 def read_hash(session: Session, project_id: int, question_ids: Collection[int]) -> str:
     wanted = set(question_ids)
     rows = VerdictRepository(session).current_values(project_id)

@@ -65,8 +65,8 @@ class VerdictRepository:
         seconds: float,
         client_key: str,
         now: datetime,
-    ) -> bool:
-        """Appends one event per cluster, ``values`` keyed by cluster id. True when it replaces an earlier verdict."""
+    ) -> None:
+        """Appends one event per cluster; ``values`` is keyed by cluster id."""
         versions = self.versions([cluster.id for cluster in clusters], annotator_id)
         for cluster in clusters:
             self._session.add(
@@ -84,7 +84,6 @@ class VerdictRepository:
                 )
             )
         self._session.flush()
-        return bool(versions)
 
     def versions(self, cluster_ids: Collection[int], annotator_id: int) -> dict[int, int]:
         query = (
