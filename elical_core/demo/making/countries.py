@@ -60,7 +60,8 @@ def answers(iso: str) -> tuple[str, ...]:
 
 
 def capital_names(iso: str, country: Country) -> tuple[str, ...]:
-    return distinct([names.CAPITAL_NAMES.get(iso, country["capital"]), *names.CAPITAL_ALIASES.get(iso, ())])
+    usual = names.CAPITAL_NAMES.get(iso) or str(country["capital"])
+    return distinct([usual, *names.CAPITAL_ALIASES.get(iso, ())])
 
 
 def gives_itself_away(question_name: str, answer: str) -> bool:
