@@ -95,7 +95,9 @@ def _apply(engine: Engine, target: str, act: Callable[[Config, str], None]) -> N
         if connection.dialect.name == "sqlite" and (
             broken := connection.exec_driver_sql("PRAGMA foreign_key_check").all()
         ):
-            raise StoreError(f"the upgrade would leave {len(broken)} rows pointing nowhere; nothing was changed")
+            raise StoreError(
+                f"the upgrade would leave {len(broken)} references to rows that are not there; nothing was changed"
+            )
 
 
 def _config(connection: Connection | None = None) -> Config:

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from app.services import generations, projects, rounds
 from app.services.actors import Actor
 from app.settings import Settings
 from db import migrate
 from db.engine import Database
-from db.models import User
-from elical_core.domain import Role
+from db.models import Question, User
+from elical_core.config import SelectionConfig
+from elical_core.domain import (
+    Answer,
+    AnswerClass,
+    ClusterRecord,
+    Consistency,
+    DecidingStep,
+    GenerationRecord,
+    Role,
+    Split,
+    Stream,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +57,106 @@ def database(settings: Settings, empty_database_file: Path) -> Iterator[Database
     opened = Database.open(settings.database_url)
     yield opened
     opened.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filled:
+    """A project with answered questions q0, q1, ... and a round that drew them all in this order."""
+
+    project_id: int
+    question_ids: tuple[int, ...]
+
+
+def answer(text: str) -> Answer:
+    return Answer(text=text, answer_class=AnswerClass.ANSWER if text else AnswerClass.EMPTY)
+
+
+def answers_of(
+    question_id: int, samples: Sequence[str], *, fingerprint: str = "model-a"
+) -> tuple[GenerationRecord, Consistency]:
+    """Samples as given, the first of them being the greedy answer; equal texts are one cluster."""
+    texts = list(dict.fromkeys(samples))
+    record = GenerationRecord(
+        question_id=question_id,
+        model_fingerprint=fingerprint,
+        seed=0,
+        greedy=Answer(text=samples[0], answer_class=AnswerClass.ANSWER, tokens=("a", "b"), logprobs=(-0.5, -0.5)),
+        samples=tuple(answer(text) for text in samples),
+    )
+    clusters = tuple(
+        ClusterRecord(
+            representative=text,
+            members=tuple(i for i, sample in enumerate(samples) if sample == text),
+            holds_greedy=text == samples[0],
+            step=DecidingStep.EXACT,
+        )
+        for text in texts
+    )
+    same = sum(sample == samples[0] for sample in samples)
+    return record, Consistency(
+        clusters=clusters,
+        target=same / len(samples),
+        reason="",
+        same=same,
+        different=len(samples) - same,
+        unresolved=0,
+    )
+
+
+Fill = Callable[..., Filled]
+
+
+@pytest.fixture
+def fill(database: Database, admin: Actor) -> Fill:
+    """Makes a project: ``fill(n=4, audit=(3,), overlap=1, samples=("Paris", "Paris", "Lyon", "Nice"), drawn=True)``.
+
+    ``audit`` are the positions of questions in the audit split and stream.
+    """
+
+    def filled(
+        n: int = 4,
+        *,
+        name: str = "capitals",
+        audit: Sequence[int] = (),
+        overlap: int = 1,
+        samples: Sequence[str] = ("Paris", "Paris", "Lyon", "Nice"),
+        drawn: bool = True,
+    ) -> Filled:
+        project = projects.create_project(database, admin, name, model_id="packaged", prompt={"kind": "few-shot"})
+        with database.write.begin() as session:
+            rows = [
+                Question(
+                    project_id=project.id,
+                    external_id=f"q{i}",
+                    text=f"Question {i}?",
+                    group=f"g{i}",
+                    split=Split.AUDIT if i in audit else Split.POOL,
+                )
+                for i in range(n)
+            ]
+            session.add_all(rows)
+            session.flush()
+            ids = tuple(row.id for row in rows)
+        generations.store(database, admin, project.id, [answers_of(question_id, samples) for question_id in ids])
+        if drawn:
+            rounds.add_round(
+                database,
+                admin,
+                project.id,
+                [
+                    rounds.DrawnQuestion(
+                        question_id=question_id,
+                        stream=Stream.AUDIT if i in audit else Stream.TRAIN,
+                        probability=0.5,
+                    )
+                    for i, question_id in enumerate(ids)
+                ],
+                config=SelectionConfig(),
+                overlap=overlap,
+            )
+        return Filled(project_id=project.id, question_ids=ids)
+
+    return filled
 
 
 def add_user(database: Database, name: str, role: Role) -> Actor:
