@@ -10,7 +10,7 @@ import typer
 from app.commands.home_folder import AsJson, note, print_json, say
 from app.settings import Settings
 from elical_core.config import SamplingConfig
-from elical_core.datasets import read_texts
+from elical_core.datasets.texts import read_texts
 from elical_core.demo import corpus
 from elical_core.models.prompt import load_prompt
 

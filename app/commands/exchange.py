@@ -55,9 +55,7 @@ def _mapping(given: list[str]) -> dict[str, str]:
 
 def _tell(file: Path, report: ImportReport, dry_run: bool) -> None:
     verb = "would be imported" if dry_run else "imported"
-    say(
-        f"{file}: {report.read} rows read, {report.imported} {verb}, {report.skipped} skipped, {report.rejected} refused"
-    )
+    say(f"{file}: {report.read} rows read, {report.imported} {verb}, {report.skipped} skipped, {report.rejected} bad")
     for problem in report.problems[:SHOWN_PROBLEMS]:
         note(f"  row {problem.row}: {problem.reason}")
     if len(report.problems) > SHOWN_PROBLEMS:

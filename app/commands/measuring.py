@@ -12,7 +12,8 @@ import typer
 from app.commands.home_folder import AsJson, Home, ProjectName, note, opened, print_json, run_job, say
 from app.services import checkpoints, measurements, projects
 from app.services.jobs import JobKind
-from elical_core.datasets import read_scored, read_texts
+from elical_core.datasets.scored import read_scored
+from elical_core.datasets.texts import read_texts
 from elical_core.domain import Measured, Stage
 from elical_core.errors import CheckpointError, ConfigError
 from elical_core.metrics import evaluate as evaluate_scores

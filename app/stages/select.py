@@ -13,8 +13,9 @@ from app.services.score_files import read_features, read_scores
 from app.stages.context import StageContext
 from elical_core.config import SelectionConfig
 from elical_core.domain import Split, Stage, Stream
-from elical_core.errors import ConfigError, PoolTooSmall, TrainingError
-from elical_core.selection import SELECTORS, Pool, draw_round
+from elical_core.errors import PoolTooSmall, TrainingError
+from elical_core.selection import Pool, draw_round
+from elical_core.selection.rounds import distinct
 
 
 def select(context: StageContext, project_id: int, n: int, settings: Mapping[str, object]) -> int:
@@ -29,10 +30,10 @@ def select(context: StageContext, project_id: int, n: int, settings: Mapping[str
     if stage1 is None:
         raise TrainingError("there is no Stage-1 model yet; run `elical elicit` before selecting questions")
     project = projects.project_by_id(context.database, context.who, project_id)
-    number = rounds.count_rounds(context.database, context.who, project_id)
-    config = SelectionConfig.from_json({"seed": project.seed + number, **settings})
-    if config.policy not in SELECTORS:
-        raise ConfigError(f"no selection strategy {config.policy!r}; there are {', '.join(sorted(SELECTORS))}")
+    earlier = [
+        item for round_ in rounds.list_rounds(context.database, context.who, project_id) for item in round_.items
+    ]
+    config = SelectionConfig.from_json({"seed": project.seed + len(earlier), **settings})
     folder = context.settings.home / stage1.path
     confidence = read_scores(folder)
     ids, features = read_features(folder)
@@ -42,13 +43,14 @@ def select(context: StageContext, project_id: int, n: int, settings: Mapping[str
     if not usable:
         raise PoolTooSmall("every answered question has been drawn already; sample or import more questions")
     train, audit = ([c for c in usable if c.split is split] for split in (Split.POOL, Split.AUDIT))
+    pools = [_pool(listed, confidence, row_of, features) for listed in (train, audit)]
     drawn = draw_round(
-        _pool(train, confidence, row_of, features),
-        _pool(audit, confidence, row_of, features),
-        min(n, len(usable)),
-        selector=SELECTORS[config.policy](config),
+        *pools,
+        min(n, sum(distinct(pool) for pool in pools)),
         config=config,
         rng=np.random.default_rng(config.seed),
+        drawn=len(earlier),
+        audit_drawn=sum(item.stream is Stream.AUDIT for item in earlier),
     )
     listed = {Stream.TRAIN: train, Stream.AUDIT: audit}
     return rounds.add_round(
