@@ -36,7 +36,8 @@ def squared_distance(counts: Tally) -> Floats:
 
 def brier_of(counts: Tally) -> Floats:
     """(R,) mean (c - y)^2 of 0/1 verdicts."""
-    return squared_distance(counts).sum(axis=1) / counts.size
+    score: Floats = squared_distance(counts).sum(axis=1) / counts.size
+    return score
 
 
 def skill_of(counts: Tally) -> Floats:

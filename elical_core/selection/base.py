@@ -39,6 +39,7 @@ class Draw:
 class Selector(Protocol):
     """Draws questions for labelling. Deterministic given ``rng``; raises PoolTooSmall when ``n > len(pool)``."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def draw(self, pool: Pool, n: int, rng: np.random.Generator) -> Draw: ...
