@@ -15,7 +15,7 @@ from elical_core.datasets.encoding import TRY_THESE, Beginning, FoundEncoding, f
 from elical_core.datasets.jsonrows import columns_of, json_list_rows, jsonl_rows
 from elical_core.datasets.opening import Format, Opened, open_file
 from elical_core.datasets.options import ReadOptions, guess_mapping
-from elical_core.datasets.rows import ParsedRow, ProblemKind, RawRow, RowProblem
+from elical_core.datasets.rows import ParsedRow, RawRow, RowProblem
 from elical_core.datasets.sheets import parquet_columns, parquet_rows, xlsx_columns, xlsx_rows
 from elical_core.domain import QuestionRecord
 from elical_core.errors import ImportRefused
@@ -152,10 +152,6 @@ def preview(path: Path | str, options: ReadOptions = ReadOptions()) -> Preview:
     )
 
 
-def rejected(problems: tuple[RowProblem, ...]) -> int:
-    return sum(problem.kind is ProblemKind.REJECTED for problem in problems)
-
-
 def _check_decodable(file: Opened, encoding: FoundEncoding, options: ReadOptions) -> None:
     bad = first_bad_byte(file, encoding.name)
     if bad is None:
@@ -189,8 +185,9 @@ def _place(file: Opened, encoding: str, offset: int, options: ReadOptions) -> tu
 
     def lines(text: io.TextIOWrapper) -> Iterator[str]:
         nonlocal last
-        for last in text:
-            yield last
+        for piece in text:
+            last = piece
+            yield piece
 
     with beginning() as text:
         records = sum(1 for _ in csv.reader(lines(text), delimiter=separator))
