@@ -1,0 +1,222 @@
+"""Dates as answers give them: a day, a month, a year, a decade, a century. Nothing is filled in.
+
+Own patterns instead of a date library: those fill missing fields from today, and read "may" or "sat" as dates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+_MONTHS = {
+    word: number
+    for number, words in enumerate(
+        (
+            "january jan janvier januar enero gennaio janeiro januari",
+            "february feb fevrier februar febrero febbraio fevereiro februari",
+            "march mar mars marz marzo marco maart",
+            "april apr avril abril aprile",
+            "may mai mayo maggio maio mei",
+            "june jun juin juni junio giugno junho",
+            "july jul juillet juli julio luglio julho",
+            "august aug aout agosto augustus",
+            "september sep sept septembre septiembre settembre setembro",
+            "october oct octobre oktober octubre ottobre outubro okt",
+            "november nov novembre noviembre novembro",
+            "december dec decembre dezember diciembre dicembre dezembro dez",
+        ),
+        1,
+    )
+    for word in words.split()
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY = r"(?:3[01]|[12]?\d|0[1-9])(?:st|nd|rd|th|er|º)?\.?"
+_ERA = r"(?: ?(?P<{0}>b\.?c\.?e?\.?|a\.?d\.?|c\.?e\.?)(?![\w]))"
+_NAMED_MONTH = re.compile(
+    rf"(?:(?<!\d)(?P<day>{_DAY})(?: of| de| di)?[ -]+(?:the )?)?\b(?P<month>{_MONTH})\b\.?"
+    rf"(?:,?[ -]+(?:the )?(?P<day2>{_DAY})(?![\d:]))?(?:,?[ -]+(?:of |de |del )?(?P<year>\d{{3,4}})(?!\d){_ERA.format('era')}?)?"
+)
+_ISO = re.compile(r"(?<!\d)(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)")
+_CJK = re.compile(r"(?<!\d)(?P<year>\d{3,4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?")
+_SLASHED = re.compile(r"(?<!\d)(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4})(?!\d)")
+_CENTURY = re.compile(rf"(?<!\d)(?P<number>\d{{1,2}})(?:st|nd|rd|th)?[ -]centur(?:y|ies){_ERA.format('era')}?")
+_DECADE = re.compile(rf"(?<!\d)(?P<year>\d{{3}}0)'?s\b{_ERA.format('era')}?")
+_YEAR_ERA = re.compile(rf"(?<![\d.,])(?:(?P<before>a\.?d\.?|b\.?c\.?e?\.?) ?)?(?P<year>\d{{1,4}}){_ERA.format('era')}?(?![\d%])")
+_YEAR = re.compile(r"(?<![\d.,$€£#/:-])(?P<year>1\d{3}|20\d{2}|21\d{2})(?![\d%/:]|[.,]\d|[a-z]| ?(?:km|miles|feet|meters|metres|people)\b)")
+_RANGE = re.compile(r"(?<![\d.,])(?P<low>\d{3,4}) ?(?:-|–|—|to|until|till|through) ?(?P<high>\d{4}|\d{2})(?!\d)")
+
+
+class Grain(IntEnum):
+    """How finely a question asks for time. ``ANY``: "when", no matter how finely."""
+
+    ANY = 0
+    YEAR = 1
+    MONTH = 2
+    DAY = 3
+    DECADE = 4
+    CENTURY = 5
+
+
+@dataclass(frozen=True)
+class PartialDate:
+    """``low``..``high``: years (equal for a single year, BC negative), both None when no year was given.
+
+    ``swapped``: day and month could be the other way round (02/03/1999).
+    """
+
+    low: int | None = None
+    high: int | None = None
+    month: int | None = None
+    day: int | None = None
+    swapped: bool = False
+
+    @property
+    def exact_year(self) -> int | None:
+        return self.low if self.low == self.high else None
+
+    def agrees(self, other: PartialDate, grain: Grain = Grain.ANY) -> bool | None:
+        """Whether both name the same time at ``grain``; None when one of them is too coarse to tell."""
+        years = self._years_agree(other)
+        if years is False:
+            return self._same_period(other, grain)
+        if grain in {Grain.YEAR, Grain.DECADE, Grain.CENTURY}:
+            return years if years is not None else self._same_period(other, grain)
+        if self.swapped != other.swapped or (self.swapped and (self.month, self.day) != (other.month, other.day)):
+            return None if {self.month, self.day} == {other.month, other.day} or None in {self.day, other.day} else False
+        for mine, theirs in ((self.month, other.month), (self.day, other.day)):
+            if mine is not None and theirs is not None and mine != theirs:
+                return False
+        if grain is Grain.DAY and (self.day is None) != (other.day is None):
+            return None
+        if grain is Grain.MONTH and (self.month is None) != (other.month is None):
+            return None
+        day_and_month = self.day is not None and other.day is not None
+        if years is None and not (day_and_month and None in {self.low, other.low}):
+            return None if self.low != other.low or self.high != other.high or self.low is None else True
+        return True
+
+    def _years_agree(self, other: PartialDate) -> bool | None:
+        """None: one has no year, or a period holds the other."""
+        if self.low is None or self.high is None or other.low is None or other.high is None:
+            return None
+        if self.high < other.low or other.high < self.low:
+            return False
+        return True if self.low == other.low and self.high == other.high else None
+
+    def _same_period(self, other: PartialDate, grain: Grain) -> bool | None:
+        """At decades and centuries two different years may still be the same answer."""
+        length = {Grain.DECADE: 10, Grain.CENTURY: 100}.get(grain)
+        if self.low is None or self.high is None or other.low is None or other.high is None:
+            return None
+        if length is None:
+            return False if self.high < other.low or other.high < self.low else None
+        spans = [(d.low // length, d.high // length) for d in (self, other) if d.low is not None and d.high is not None]
+        (a, b), (c, d) = spans
+        return a == b == c == d if a == b and c == d else None
+
+
+@dataclass(frozen=True)
+class DateSpan:
+    """A date and where it stands in the text."""
+
+    date: PartialDate
+    start: int
+    end: int
+
+
+def find_dates(digitised: str, *, bare_years: bool = True, small_years: bool = False) -> list[DateSpan]:
+    """Dates of a folded, digitised text in order, not overlapping.
+
+    ``bare_years``: take 1000..2199 standing alone as years. ``small_years``: take any number up to 2199 (the question
+    asked for a year). A word that is a month only by chance ("may", "mars") counts when a number stands beside it.
+    """
+    found: list[DateSpan] = []
+
+    def add(match: re.Match[str], date: PartialDate | None) -> None:
+        if date and all(match.end() <= span.start or match.start() >= span.end for span in found):
+            found.append(DateSpan(date, match.start(), match.end()))
+
+    if not any(c.isdigit() for c in digitised) and not re.search(rf"\b(?:{_MONTH})\b", digitised):
+        return []
+    for m in _ISO.finditer(digitised):
+        add(m, _day(int(m["year"]), int(m["month"]), int(m["day"])))
+    for m in _CJK.finditer(digitised):
+        add(m, _day(int(m["year"]), _number(m["month"]), _number(m["day"])))
+    for m in _SLASHED.finditer(digitised):
+        add(m, _slashed(int(m["first"]), int(m["second"]), int(m["year"])))
+    for m in _NAMED_MONTH.finditer(digitised):
+        day, year = _number(m["day"]) or _number(m["day2"]), _number(m["year"])
+        if m["month"] in {"may", "mai", "mars", "mar", "march", "mei", "sep", "dec", "jan", "juni"} and not (day or year):
+            if digitised.strip(" .") not in _MONTHS and not re.search(rf"\bin {m['month']}\b", digitised):
+                continue
+        add(m, _day(_signed(year, m["era"]), _MONTHS[m["month"]], day))
+    for m in _CENTURY.finditer(digitised):
+        last = 100 * int(m["number"])
+        add(m, PartialDate(-last, -last + 99) if _is_bc(m["era"]) else PartialDate(last - 100, last - 1))
+    for m in _DECADE.finditer(digitised):
+        low = int(m["year"])
+        add(m, PartialDate(-low - 9, -low) if _is_bc(m["era"]) else PartialDate(low, low + 9))
+    for m in _RANGE.finditer(digitised):
+        low, high = int(m["low"]), int(m["high"])
+        high = high if high >= 100 else low // 100 * 100 + high
+        if low < high <= 2199:
+            add(m, PartialDate(low, high))
+    for m in _YEAR_ERA.finditer(digitised):
+        if m["before"] or m["era"]:
+            year = _signed(int(m["year"]), m["before"] or m["era"])
+            add(m, PartialDate(year, year))
+    if bare_years:
+        for m in _YEAR.finditer(digitised):
+            add(m, PartialDate(int(m["year"]), int(m["year"])))
+    if small_years:
+        for m in re.finditer(r"(?<![\d.,\w-])(?P<year>\d{1,4})(?![\d%\w]|[.,]\d)", digitised):
+            add(m, PartialDate(int(m["year"]), int(m["year"])) if int(m["year"]) <= 2199 else None)
+    return sorted(found, key=lambda span: span.start)
+
+
+def dates_agree(mine: Sequence[PartialDate], theirs: Sequence[PartialDate], grain: Grain) -> bool | None:
+    """Compares answers that may name several dates: one against one, or the same number pairwise in any order.
+
+    None when it cannot be told, and when either is empty.
+    """
+    if not mine or not theirs:
+        return None
+    table = [[a.agrees(b, grain) for b in theirs] for a in mine]
+    if len(mine) == len(theirs):
+        if all(any(v is True for v in row) for row in table) and all(any(row[j] is True for row in table) for j in range(len(theirs))):
+            return True
+        if len(mine) == 1:
+            return table[0][0]
+        return False if any(all(v is False for v in row) for row in table) else None
+    return False if all(v is False for row in table for v in row) else None
+
+
+def _day(year: int | None, month: int | None, day: int | None) -> PartialDate | None:
+    if month is not None and not 1 <= month <= 12:
+        return None
+    if day is not None and not 1 <= day <= 31:
+        return None
+    return PartialDate(year, year, month, day)
+
+
+def _slashed(first: int, second: int, year: int) -> PartialDate | None:
+    if first > 12:
+        return _day(year, second, first)
+    if second > 12:
+        return _day(year, first, second)
+    return PartialDate(year, year, min(first, second), max(first, second), swapped=first != second)
+
+
+def _number(text: str | None) -> int | None:
+    digits = re.sub(r"\D", "", text or "")
+    return int(digits) if digits else None
+
+
+def _is_bc(era: str | None) -> bool:
+    return bool(era) and str(era).startswith("b")
+
+
+def _signed(year: int | None, era: str | None) -> int | None:
+    return -year if year is not None and _is_bc(era) else year

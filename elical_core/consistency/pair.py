@@ -1,0 +1,135 @@
+"""What the steps of the cascade share: a pair of answers to one question, and a decision about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
+
+from elical_core.config import ConsistencyConfig
+from elical_core.consistency.parse import Parsed, parse
+from elical_core.consistency.questions import Question, read_question
+from elical_core.consistency.vocabulary import PLACE_TYPES, QUALIFIERS, STOPWORDS, WRAPPERS
+from elical_core.domain import DecidingStep, Relation
+
+Aliases = Sequence[Sequence[str]]  # groups of answers that mean the same in this project
+
+
+@dataclass(frozen=True)
+class Decision:
+    """``why`` is one short clause for a screen; ``step`` is NONE for an unresolved pair."""
+
+    relation: Relation
+    step: DecidingStep
+    why: str
+
+    @property
+    def is_decided(self) -> bool:
+        return self.relation is not Relation.UNRESOLVED
+
+
+def same(step: DecidingStep, why: str) -> Decision:
+    return Decision(Relation.SAME, step, why)
+
+
+def different(step: DecidingStep, why: str) -> Decision:
+    return Decision(Relation.DIFFERENT, step, why)
+
+
+def unresolved(why: str) -> Decision:
+    return Decision(Relation.UNRESOLVED, DecidingStep.NONE, why)
+
+
+@dataclass(frozen=True)
+class AskedOf:
+    """A question with its words, shared by all pairs of its answers."""
+
+    question: Question
+    words: frozenset[str]
+    aliases: tuple[frozenset[str], ...]
+    config: ConsistencyConfig
+
+    @classmethod
+    def read(cls, question: str, aliases: Aliases, config: ConsistencyConfig) -> Self:
+        groups = tuple(frozenset(" ".join(parse(name).words) for name in group) for group in aliases)
+        return cls(read_question(question), parse(question).bag, groups, config)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One answer in the light of its question."""
+
+    asked: AskedOf
+    parsed: Parsed
+
+    @cached_property
+    def residue(self) -> frozenset[str]:
+        """Content words that the question does not hold and that are not mere wrapping; empty for an echo."""
+        return frozenset(
+            w
+            for w in self.parsed.bag
+            if w not in STOPWORDS and w not in self.asked.words and not self._is_wrapping(w)
+        )
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """Words of the residue that are names or numbers: a capital inside the text, or also at its start when the
+        question asks for a person or place."""
+        return frozenset(w for w in self.residue if w in self.parsed.proper or any(c.isdigit() for c in w))
+
+    @cached_property
+    def numbers(self) -> frozenset[str]:
+        """Its numbers that the question does not hold."""
+        return self.parsed.numbers - self.asked.words
+
+    def _is_wrapping(self, word: str) -> bool:
+        if word in self.parsed.proper:
+            return False
+        if word in PLACE_TYPES:
+            words = self.parsed.words
+            at = words.index(word)
+            return at + 1 < len(words) and words[at + 1] == "of"
+        return word in WRAPPERS
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two answers; every step is symmetric in them. ``similarity``: cosine, None before it is computed."""
+
+    asked: AskedOf
+    a: Reading
+    b: Reading
+    similarity: float | None = None
+
+    @cached_property
+    def hint(self) -> str:
+        """Why the two may well be the same: one is a subset of the other, with equal numbers, negations and qualifiers.
+
+        "" without such a hint, and for answers of more than ``config.entity_max_tokens`` words.
+        """
+        a, b = self.a.parsed, self.b.parsed
+        if not a.words or not b.words or max(len(a.words), len(b.words)) > self.asked.config.entity_max_tokens:
+            return ""
+        if a.numbers != b.numbers or a.negations != b.negations:
+            return ""
+        small, large = (a, b) if len(a.content) <= len(b.content) else (b, a)
+        if not small.content <= large.content:
+            return ""
+        extra = large.content - small.content
+        if extra & (QUALIFIERS - self.asked.words) or any(len(w) == 1 for w in extra) or "and" in large.bag ^ small.bag:
+            return ""
+        return f"one only adds {', '.join(sorted(extra))}" if extra else "the same words in another order"
+
+    @cached_property
+    def shares_words(self) -> bool:
+        """Whether they share a word that carries an answer; words of the question count only where nothing else is."""
+        a, b = (r.residue or r.parsed.content for r in (self.a, self.b))
+        return bool(a & b) or any(x[:4] == y[:4] for x in a for y in b)
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        return self.a.parsed.shown, self.b.parsed.shown
+
+
+Rule = Callable[[Pair], Decision | None]
