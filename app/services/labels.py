@@ -213,7 +213,7 @@ def _labelled(
         domain=question.domain,
         group=question.group,
         split=question.split,
-        stream=_stream(question, draw),
+        stream=stream_of(question, draw),
         probability=None if draw is None else draw.probability,
         round_id=None if draw is None else draw.round_id,
         soft=soft,
@@ -225,7 +225,8 @@ def _labelled(
     )
 
 
-def _stream(question: Question, draw: RoundItem | None) -> Stream | None:
+def stream_of(question: Question, draw: RoundItem | None) -> Stream | None:
+    """What a question's labels are for: by its draw, else by its split; None for a held-out one."""
     if question.split is Split.HELD_OUT:
         return None
     if question.split is Split.AUDIT:

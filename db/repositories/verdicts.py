@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -187,6 +187,29 @@ class VerdictRepository:
             .group_by(Verdict.client_key)
         )
         return list(self._session.scalars(query))
+
+    def events(
+        self, project_id: int, history: bool
+    ) -> Iterator[tuple[Verdict, AnswerCluster, Generation, Question, str]]:
+        """Verdicts with what they judge and the annotator's name, oldest first: all of them, or the current ones on the
+        newest answers without withdrawn ones. Read in batches."""
+        query = (
+            select(Verdict, AnswerCluster, Generation, Question, User.name)
+            .join(AnswerCluster, AnswerCluster.id == Verdict.cluster_id)
+            .join(Generation, Generation.id == AnswerCluster.generation_id)
+            .join(Question, Question.id == Verdict.question_id)
+            .join(User, User.id == Verdict.annotator_id)
+            .where(Question.project_id == project_id)
+            .order_by(Verdict.id)
+        )
+        if not history:
+            query = query.where(
+                is_current(),
+                Verdict.value != VerdictValue.WITHDRAWN,
+                Generation.id == newest_generation(Question.id),
+            )
+        for row in self._session.execute(query.execution_options(yield_per=1000)):
+            yield row[0], row[1], row[2], row[3], row[4]
 
     def current_values(self, project_id: int) -> list[tuple[int, str, str, VerdictValue]]:
         """(question id, external id, answer, value) of every current verdict on the newest answers."""
