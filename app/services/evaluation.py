@@ -9,6 +9,7 @@ import numpy as np
 
 from app.services import generations, labels
 from app.services.actors import Actor
+from app.services.labels import LabelledQuestion
 from db.engine import Database
 from elical_core.consistency import Embedder, judge
 from elical_core.domain import Measured, Relation, Split, Stream
@@ -28,7 +29,12 @@ class Judged:
 
 def audit(database: Database, who: Actor, project_id: int) -> Judged:
     """People's verdicts on the greedy answers of the audit stream."""
-    found = [label for label in labels.labelled(database, who, project_id) if label.stream is Stream.AUDIT]
+    return audit_of(labels.labelled(database, who, project_id))
+
+
+def audit_of(labelled: Sequence[LabelledQuestion]) -> Judged:
+    """The audit labels among ``labelled``; those without a verdict on the greedy answer are left out and counted."""
+    found = [label for label in labelled if label.stream is Stream.AUDIT]
     usable = [label for label in found if label.greedy is not None]
     return Judged(
         stream=Stream.AUDIT.value,
