@@ -27,7 +27,9 @@ def read_pairs(path: Path) -> list[dict[str, Any]]:
         except json.JSONDecodeError as error:
             raise InputError(f"{path}, line {number}: not JSON ({error.msg}); one object a line is expected") from error
         if missing := [key for key in ("question", "a", "b", "label") if not isinstance(pair.get(key), str)]:
-            raise InputError(f"{path}, line {number}: {', '.join(missing)} missing; a pair has question, a, b and label")
+            raise InputError(
+                f"{path}, line {number}: {', '.join(missing)} missing; a pair has question, a, b and label"
+            )
         if pair["label"] in {Relation.SAME, Relation.DIFFERENT} and not pair.get("contestable"):
             pairs.append(pair)
     return pairs
@@ -63,9 +65,7 @@ def bench_equivalence(
     }
 
 
-def decide_judged(
-    judged: list[dict[str, Any]], embedder: Embedder | None, config: ConsistencyConfig
-) -> list[Decision]:
+def decide_judged(judged: list[dict[str, Any]], embedder: Embedder | None, config: ConsistencyConfig) -> list[Decision]:
     """The cascade's decisions, row-aligned with the judged pairs."""
     pairs = []
     for row in judged:

@@ -23,7 +23,8 @@ class Step(Protocol):
     """Decides some of many pairs at once. ``needs_hint``: it never calls two answers the same without a hint of the
     entity rules, so pairs without one need not be shown to it."""
 
-    needs_hint: bool
+    @property
+    def needs_hint(self) -> bool: ...
 
     def __call__(self, pairs: Sequence[Pair]) -> Sequence[Decision | None]:
         """Row-aligned with ``pairs``; None where it cannot tell."""
@@ -81,8 +82,8 @@ class Embeddings:
 
     @staticmethod
     def _decide(pair: Pair) -> Decision | None:
-        if pair.similarity is None:
-            return None
+        if pair.similarity is None or not pair.both_latin:
+            return None  # the packaged model reads English: other scripts and bare symbols are noise to it
         similarity, config = round(pair.similarity, 4), pair.asked.config  # batches differ in the sixth decimal
         if pair.hint and similarity >= config.embedding_same_from:
             return same(DecidingStep.EMBEDDING, f"{pair.hint}; similarity {similarity:.2f}")

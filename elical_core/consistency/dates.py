@@ -36,15 +36,21 @@ _DAY = r"(?:3[01]|[12]?\d|0[1-9])(?:st|nd|rd|th|er|º)?\.?"
 _ERA = r"(?: ?(?P<{0}>b\.?c\.?e?\.?|a\.?d\.?|c\.?e\.?)(?![\w]))"
 _NAMED_MONTH = re.compile(
     rf"(?:(?<!\d)(?P<day>{_DAY})(?: of| de| di)?[ -]+(?:the )?)?\b(?P<month>{_MONTH})\b\.?"
-    rf"(?:,?[ -]+(?:the )?(?P<day2>{_DAY})(?![\d:]))?(?:,?[ -]+(?:of |de |del )?(?P<year>\d{{3,4}})(?!\d){_ERA.format('era')}?)?"
+    rf"(?:,?[ -]+(?:the )?(?P<day2>{_DAY})(?![\d:]))?"
+    rf"(?:,?[ -]+(?:of |de |del )?(?P<year>\d{{3,4}})(?!\d){_ERA.format('era')}?)?"
 )
 _ISO = re.compile(r"(?<!\d)(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?!\d)")
 _CJK = re.compile(r"(?<!\d)(?P<year>\d{3,4}) ?[年년](?: ?(?P<month>\d{1,2}) ?[月월](?: ?(?P<day>\d{1,2}) ?[日일])?)?")
 _SLASHED = re.compile(r"(?<!\d)(?P<first>\d{1,2})(?P<mark>[-/.])(?P<second>\d{1,2})(?P=mark)(?P<year>\d{4})(?!\d)")
 _CENTURY = re.compile(rf"(?<!\d)(?P<number>\d{{1,2}})(?:st|nd|rd|th)?[ -]centur(?:y|ies){_ERA.format('era')}?")
 _DECADE = re.compile(rf"(?<!\d)(?P<year>\d{{3}}0)'?s\b{_ERA.format('era')}?")
-_YEAR_ERA = re.compile(rf"(?<![\d.,])(?:(?P<before>a\.?d\.?|b\.?c\.?e?\.?) ?)?(?P<year>\d{{1,4}}){_ERA.format('era')}?(?![\d%])")
-_YEAR = re.compile(r"(?<![\d.,$€£#/:-])(?P<year>1\d{3}|20\d{2}|21\d{2})(?![\d%/:]|[.,]\d|[a-z]| ?(?:km|miles|feet|meters|metres|people)\b)")
+_YEAR_ERA = re.compile(
+    rf"(?<![\d.,])(?:(?P<before>a\.?d\.?|b\.?c\.?e?\.?) ?)?(?P<year>\d{{1,4}}){_ERA.format('era')}?(?![\d%])"
+)
+_YEAR = re.compile(
+    r"(?<![\d.,$€£#/:-])(?P<year>1\d{3}|20\d{2}|21\d{2})"
+    r"(?![\d%/:]|[.,]\d|[a-z]| ?(?:km|miles|feet|meters|metres|people)\b)"
+)
 _RANGE = re.compile(r"(?<![\d.,])(?P<low>\d{3,4}) ?(?:-|–|—|to|until|till|through) ?(?P<high>\d{4}|\d{2})(?!\d)")
 
 
@@ -84,7 +90,9 @@ class PartialDate:
         if grain in {Grain.YEAR, Grain.DECADE, Grain.CENTURY}:
             return years if years is not None else self._same_period(other, grain)
         if self.swapped != other.swapped or (self.swapped and (self.month, self.day) != (other.month, other.day)):
-            return None if {self.month, self.day} == {other.month, other.day} or None in {self.day, other.day} else False
+            return (
+                None if {self.month, self.day} == {other.month, other.day} or None in {self.day, other.day} else False
+            )
         for mine, theirs in ((self.month, other.month), (self.day, other.day)):
             if mine is not None and theirs is not None and mine != theirs:
                 return False
@@ -148,9 +156,8 @@ def find_dates(digitised: str, *, bare_years: bool = True, small_years: bool = F
         add(m, _slashed(int(m["first"]), int(m["second"]), int(m["year"])))
     for m in _NAMED_MONTH.finditer(digitised):
         day, year = _number(m["day"]) or _number(m["day2"]), _number(m["year"])
-        if m["month"] in {"may", "mai", "mars", "mar", "march", "mei", "sep", "dec", "jan", "juni"} and not (day or year):
-            if digitised.strip(" .") not in _MONTHS and not re.search(rf"\bin {m['month']}\b", digitised):
-                continue
+        if not (day or year) and _is_month_by_chance(m["month"], digitised):
+            continue
         add(m, _day(_signed(year, m["era"]), _MONTHS[m["month"]], day))
     for m in _CENTURY.finditer(digitised):
         last = 100 * int(m["number"])
@@ -185,12 +192,20 @@ def dates_agree(mine: Sequence[PartialDate], theirs: Sequence[PartialDate], grai
         return None
     table = [[a.agrees(b, grain) for b in theirs] for a in mine]
     if len(mine) == len(theirs):
-        if all(any(v is True for v in row) for row in table) and all(any(row[j] is True for row in table) for j in range(len(theirs))):
+        if all(any(v is True for v in row) for row in table) and all(
+            any(row[j] is True for row in table) for j in range(len(theirs))
+        ):
             return True
         if len(mine) == 1:
             return table[0][0]
         return False if any(all(v is False for v in row) for row in table) else None
     return False if all(v is False for row in table for v in row) else None
+
+
+def _is_month_by_chance(word: str, text: str) -> bool:
+    """A word that is more than a month, and nothing beside it says so ("in may" does)."""
+    other_senses = {"may", "mai", "mars", "mar", "march", "mei", "sep", "dec", "jan", "juni"}
+    return word in other_senses and text.strip(" .") not in _MONTHS and not re.search(rf"\bin {word}\b", text)
 
 
 def _day(year: int | None, month: int | None, day: int | None) -> PartialDate | None:

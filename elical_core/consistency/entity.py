@@ -9,11 +9,11 @@ from elical_core.consistency.parse import Parsed
 from elical_core.consistency.persons import Names, compare_names, person_names
 from elical_core.consistency.questions import Asks
 from elical_core.consistency.text import near_spelling
-from elical_core.consistency.vocabulary import ACRONYM_SKIPS, NEGATIONS, STOPWORDS
+from elical_core.consistency.vocabulary import ACRONYM_SKIPS, NEGATIONS, STOPWORDS, words_of
 from elical_core.domain import DecidingStep
 
 _STEP = DecidingStep.ENTITY
-_ORDER_MATTERS = frozenset("to from than vs versus over beat defeats against before after minus divided".split())
+_ORDER_MATTERS = words_of("to from than vs versus over beat defeats against before after minus divided")
 
 
 def same_words(pair: Pair) -> Decision | None:

@@ -39,7 +39,9 @@ def _split(parsed: Parsed, asks: Asks, several: bool) -> frozenset[frozenset[str
     shown = _ENDING.sub("", parsed.shown)
     parts = [part for part in _SPLIT.split(shown) if part.strip()]
     joined = bool(re.search(r"(?:\s(?:and|&)\s|;)", shown, re.IGNORECASE))
-    is_list = len(parts) >= 3 or (len(parts) == 2 and (joined or several or (asks is Asks.PERSON and _are_names(parts))))
+    is_list = len(parts) >= 3 or (
+        len(parts) == 2 and (joined or several or (asks is Asks.PERSON and _are_names(parts)))
+    )
     if asks is Asks.PLACE and not joined and not several:
         is_list = False  # "Paris, Île-de-France, France"
     items = frozenset(parse(part).bag for part in parts) if is_list else frozenset({parsed.bag})

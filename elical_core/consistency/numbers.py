@@ -22,9 +22,7 @@ _ORDINALS = {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "nint
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
 _SHORT_SCALES = {"k": 10**3, "m": 10**6, "mn": 10**6, "mio": 10**6, "b": 10**9, "bn": 10**9, "tn": 10**12}
 _SCALE_ORDINALS = {f"{word}th": value for word, value in _SCALES.items() if value != 12}
-_WORDS = "|".join(
-    sorted([*_SMALL, *_ORDINALS, *(f"{s}s?" for s in _SCALES), *_SCALE_ORDINALS], key=len, reverse=True)
-)
+_WORDS = "|".join(sorted([*_SMALL, *_ORDINALS, *(f"{s}s?" for s in _SCALES), *_SCALE_ORDINALS], key=len, reverse=True))
 _NUMBER_WORD = re.compile(
     rf"\b(?:an? (?={'|'.join(_SCALES)}))?(?:{_WORDS})\b(?:(?:[ -]+(?:and +)?|-)(?:{_WORDS})\b)*"
     rf"(?: +point(?: +(?:{'|'.join(_UNITS_WORDS)})\b)+)?"

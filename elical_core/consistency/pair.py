@@ -67,9 +67,7 @@ class Reading:
     def residue(self) -> frozenset[str]:
         """Content words that the question does not hold and that are not mere wrapping; empty for an echo."""
         return frozenset(
-            w
-            for w in self.parsed.bag
-            if w not in STOPWORDS and w not in self.asked.words and not self._is_wrapping(w)
+            w for w in self.parsed.bag if w not in STOPWORDS and w not in self.asked.words and not self._is_wrapping(w)
         )
 
     @cached_property
@@ -126,6 +124,10 @@ class Pair:
         """Whether they share a word that carries an answer; words of the question count only where nothing else is."""
         a, b = (r.residue or r.parsed.content for r in (self.a, self.b))
         return bool(a & b) or any(x[:4] == y[:4] for x in a for y in b)
+
+    @property
+    def both_latin(self) -> bool:
+        return all("LATIN" in r.parsed.scripts or r.parsed.numbers for r in (self.a, self.b))
 
     @property
     def texts(self) -> tuple[str, str]:

@@ -26,7 +26,9 @@ _COUNTRY_CODE = re.compile(r"\b(?:U\. ?S\. ?A\.?|U\. ?S\.|USA|US|U\.S)(?![\w])(?
 _UNITED_KINGDOM = re.compile(r"\b(?:U\. ?K\.|U\.K|UK)(?!\w)")
 _ROMAN_AFTER_NAME = re.compile(r"(?<=[^\W\d_] )([IVXL]+)\b(?!\.|')")
 _ROMAN_FOLDED = re.compile(r"(?<=\w )(ii|iii|iv|vii|viii|ix|xii|xiii|xiv|xv|xvi|xvii|xviii|xix|xx)\b")
-_AMERICA = re.compile(r"(?<!\bnorth )(?<!\bsouth )(?<!\blatin )(?<!\bcentral )(?<!\bof )(?<!\bnative )(?<!\bafrican )\bamericans?\b")
+_AMERICA = re.compile(
+    r"(?<!\bnorth )(?<!\bsouth )(?<!\blatin )(?<!\bcentral )(?<!\bof )(?<!\bnative )(?<!\bafrican )\bamericans?\b"
+)
 _CAPITAL_A = re.compile(r"(?<=[^\s.!?] )A\b|\bA\.")  # an initial or a name ("hepatitis A"), not the article
 _COUNTRY = re.compile(r"\b(?:{})\b".format("|".join(sorted(map(re.escape, COUNTRY_NAMES), key=len, reverse=True))))
 
@@ -127,9 +129,7 @@ def plain_number(value: object) -> str:
     return ("-" if over < 0 else "") + f"{digits[:-twos_fives]}.{digits[-twos_fives:]}".rstrip("0").rstrip(".")
 
 
-def _words(
-    text: str, found: tuple[Quantity, ...] = (), articles: frozenset[str] = ARTICLES
-) -> tuple[str, ...]:
+def _words(text: str, found: tuple[Quantity, ...] = (), articles: frozenset[str] = ARTICLES) -> tuple[str, ...]:
     """Words of a text, numbers in one spelling, articles left out unless they are all there is or end it ("vitamin a")."""
     words: list[str] = []
     position = 0

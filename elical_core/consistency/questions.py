@@ -63,7 +63,9 @@ _PLACE = re.compile(
     r"\bwhere\b|\b(?:what|which) (?:[\w'-]+ ){0,2}(?:city|town|country|countries|state|region|place|location|continent|county|"
     r"province|village|capital|island|district|nation|municipality|borough|cities)\b|\bcapital of\b|\bplace of (?:birth|death|burial)\b"
 )
-_OPTION = re.compile(r"(?:^|[\s;,(\[])\(?([A-Ja-j])(?:\)|\.|:)\s+(.+?)(?=(?:[\s;,(\[]\(?[A-Ja-j](?:\)|\.|:)\s)|$)", re.DOTALL)
+_OPTION = re.compile(
+    r"(?:^|[\s;,(\[])\(?([A-Ja-j])(?:\)|\.|:)\s+(.+?)(?=(?:[\s;,(\[]\(?[A-Ja-j](?:\)|\.|:)\s)|$)", re.DOTALL
+)
 _CHOICE = re.compile(r"[,:]\s+(?:either )?(.+?),? or (?!.* or )(.+?)\s*\??$")
 _CHOICE_CUE = re.compile(
     r"\b(?:which|who|what|whose|whom)\b.*\b(?:first|earlier|later|older|younger|longer|more|most|higher|taller|larger|bigger|born|"
@@ -129,7 +131,9 @@ def _asks(folded: str, options: bool, choices: bool) -> Asks:
 
 
 def _grain(folded: str) -> Grain:
-    found = re.search(r"\b(?:what|which|of the)(?: [\w'-]+){0,3}? (year|date|month|day|decade|century|birthday)\b", folded)
+    found = re.search(
+        r"\b(?:what|which|of the)(?: [\w'-]+){0,3}? (year|date|month|day|decade|century|birthday)\b", folded
+    )
     if found is None:
         found = re.search(r"\b(birthday|date of (?:birth|death))\b|\b(?<!this )(?<!next )(?<!last )(year)$", folded)
     word = next(filter(None, found.groups()), "") if found else ""

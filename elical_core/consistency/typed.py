@@ -23,12 +23,13 @@ from elical_core.consistency.vocabulary import (
     VAGUE_AMOUNTS,
     WRAPPERS,
     YES,
+    words_of,
 )
 from elical_core.domain import DecidingStep
 
 _STEP = DecidingStep.TYPED
 _LETTER = re.compile(r"^(?:(?:option|choice|letter) )?\(?(?P<letter>[a-z])\)?(?:[).:]|$)\s*(?P<rest>.*)$")
-_NOT_AFTER_NO = frozenset("one body idea more longer country doubt".split())
+_NOT_AFTER_NO = words_of("one body idea more longer country doubt")
 _OPERATOR = re.compile(r"[*/^=×÷·+<>]|(?<=[\w)]) ?- ?(?=[\w(])")
 
 
