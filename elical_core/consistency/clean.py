@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from elical_core.consistency.refusal import is_refusal
 from elical_core.domain import AnswerClass
@@ -53,6 +54,7 @@ def without_thought(text: str) -> tuple[str, bool]:
     return outside, outside != text
 
 
+@lru_cache(maxsize=200_000)
 def clean(text: str) -> str:
     """The bare answer, case kept; "" when nothing is left. ``clean(clean(x)) == clean(x)``."""
     text, _ = without_thought(_unified(text))
@@ -79,6 +81,8 @@ def classify(text: str, *, truncated: bool = False) -> AnswerClass:
 
 def _unified(text: str) -> str:
     """NFKC without its two traps (10² -> 102, 1½ -> 11/2), visible characters only, single spaces."""
+    if text.isascii() and text.isprintable():
+        return re.sub(r" +", " ", text).strip()
     text = _SUPERSCRIPT.sub(lambda found: "^" + unicodedata.normalize("NFKC", found[1]), text)
     text = unicodedata.normalize("NFKC", _FRACTION.sub(" ", text)).replace("\u2044", "/").replace("\u2212", "-")
     text = "".join(

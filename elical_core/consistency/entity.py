@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from elical_core.consistency.pair import Decision, Pair, Reading, Rule, different, same
+from elical_core.consistency.pair import Decision, Pair, Reading, Rule, different, once_per_reading, same
 from elical_core.consistency.parse import Parsed
 from elical_core.consistency.persons import Names, compare_names, person_names
 from elical_core.consistency.questions import Asks
@@ -46,15 +46,25 @@ def acronym(pair: Pair) -> Decision | None:
     """ "NBA" is "National Basketball Association": three letters or more, all initials. "A.I.S." is not "A.S.S."."""
     if all(len(w) == 1 and w.isalpha() for w in pair.a.parsed.words + pair.b.parsed.words):
         return different(_STEP, "different initials")
-    for short, long in ((pair.a.parsed, pair.b.parsed), (pair.b.parsed, pair.a.parsed)):
-        letters = "".join(short.words)
-        raw = re.sub(r"[^\w]", "", re.sub(r"^(?:the|The) ", "", short.shown))
-        words = [w for w in long.words if w not in ACRONYM_SKIPS]
-        if 3 <= len(letters) <= 6 and raw.isupper() and raw.isalpha() and len(words) >= 3:
-            initials = "".join(w[0] for w in words)
-            if initials == letters or (initials.endswith(letters) and pair.asked.question.asks is Asks.PERSON):
+    for short, long in ((pair.a, pair.b), (pair.b, pair.a)):
+        letters, words = _capitals(short), _initials(long)
+        if letters and 3 <= len(words):
+            person = pair.asked.question.asks is Asks.PERSON
+            if words == letters or (person and words.endswith(letters)):
                 return same(_STEP, "one is the initials of the other")
     return None
+
+
+@once_per_reading
+def _capitals(reading: Reading) -> str:
+    """The letters of an answer that is one acronym of three to six letters, folded; "" for any other."""
+    letters = re.sub(r"[^\w]", "", re.sub(r"^(?:the|The) ", "", reading.parsed.shown))
+    return letters.lower() if 3 <= len(letters) <= 6 and letters.isupper() and letters.isalpha() else ""
+
+
+@once_per_reading
+def _initials(reading: Reading) -> str:
+    return "".join(w[0] for w in reading.parsed.words if w not in ACRONYM_SKIPS)
 
 
 def persons(pair: Pair) -> Decision | None:
@@ -127,12 +137,13 @@ def _one_word_apart(a: Parsed, b: Parsed) -> bool:
 
 def _akin(x: str, y: str) -> bool:
     """Forms of one word: a slip of spelling, a common stem ("German", "Germany"), an initial."""
-    if near_spelling(x, y) or (len(x) == 1 or len(y) == 1) and x[0] == y[0]:
+    if near_spelling(x, y) or (min(len(x), len(y)) == 1 and x[0] == y[0]):
         return True
     stem = min(len(x), len(y))
     return stem >= 4 and x[: max(4, stem - 2)] == y[: max(4, stem - 2)]
 
 
+@once_per_reading
 def _place_parts(reading: Reading) -> list[frozenset[str]]:
     """Comma-separated parts as word sets, the question's own words and prepositions gone; [] for long answers."""
     parts = [p for p in reading.parsed.digitised.split(",") if p.strip()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from elical_core.consistency.pair import Decision, Pair, Reading, different, same
+from elical_core.consistency.pair import Decision, Pair, Reading, different, once_per_reading, same
 from elical_core.consistency.parse import Parsed, parse
 from elical_core.consistency.questions import Asks
 from elical_core.domain import DecidingStep
@@ -30,6 +30,7 @@ def lists(pair: Pair) -> Decision | None:
     return different(_STEP, "the lists differ")
 
 
+@once_per_reading
 def _items(reading: Reading) -> frozenset[frozenset[str]]:
     """Items as word sets; one item for a plain answer; none for a sentence."""
     return _split(reading.parsed, reading.asked.question.asks, reading.asked.question.several)

@@ -75,6 +75,8 @@ class Quantity:
 
 def digitise(folded: str) -> str:
     """Number words as digits ("twenty-five" -> "25", "twenty-first" -> "21st"); the rest stays."""
+    if not _NUMBER_WORD.search(folded):
+        return folded
     keep = _PRONOUN_ONE.sub(lambda found: found[0].replace("one", "\x00"), folded)
     return _NUMBER_WORD.sub(_digits_of, keep).replace("\x00", "one")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Self
+from functools import cached_property, wraps
+from typing import Self, TypeVar
 
 from elical_core.config import ConsistencyConfig
 from elical_core.consistency.parse import Parsed, parse
@@ -89,6 +89,23 @@ class Reading:
             at = words.index(word)
             return at + 1 < len(words) and words[at + 1] == "of"
         return word in WRAPPERS
+
+
+_Result = TypeVar("_Result")
+
+
+def once_per_reading(function: Callable[[Reading], _Result]) -> Callable[[Reading], _Result]:
+    """Keeps a function's result with the reading: an answer takes part in many pairs."""
+    slot = f"{function.__module__}.{function.__name__}"
+
+    @wraps(function)
+    def kept(reading: Reading) -> _Result:
+        results: dict[str, _Result] = reading.__dict__
+        if slot not in results:
+            results[slot] = function(reading)
+        return results[slot]
+
+    return kept
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from elical_core.consistency.pair import Reading
+from elical_core.consistency.pair import Reading, once_per_reading
 from elical_core.consistency.text import near_spelling
 from elical_core.consistency.vocabulary import NAME_PARTICLES, PERSON_TITLES, STOPWORDS
 
@@ -15,6 +15,7 @@ class Names(Enum):
     UNKNOWN = "unknown"
 
 
+@once_per_reading
 def person_names(reading: Reading) -> tuple[str, ...]:
     """The parts of the one personal name that an answer is, titles left out; () when it is anything else.
 

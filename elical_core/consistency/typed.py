@@ -9,7 +9,7 @@ import re
 
 from elical_core.consistency.dates import Grain, PartialDate, dates_agree
 from elical_core.consistency.numbers import Quantity
-from elical_core.consistency.pair import Decision, Pair, Reading, Rule, different, same
+from elical_core.consistency.pair import Decision, Pair, Reading, Rule, different, once_per_reading, same
 from elical_core.consistency.questions import Asks
 from elical_core.consistency.vocabulary import (
     APPROXIMATIONS,
@@ -68,8 +68,7 @@ def times(pair: Pair) -> Decision | None:
     asks = pair.asked.question.asks
     if asks is Asks.NUMBER:
         return None
-    grain = pair.asked.question.grain if asks is Asks.TIME else Grain.ANY
-    a, b = _dates(pair.a, grain), _dates(pair.b, grain)
+    grain, a, b = _grain(pair.a), _dates(pair.a), _dates(pair.b)
     if not a or not b or (asks is not Asks.TIME and not (_is_only_date(pair.a) and _is_only_date(pair.b))):
         return None
     agree = dates_agree(a, b, grain)
@@ -141,6 +140,7 @@ def formulas(pair: Pair) -> Decision | None:
 RULES: tuple[Rule, ...] = (options, truth, choices, times, amounts, formulas, opposites, number_guard)
 
 
+@once_per_reading
 def _letter(reading: Reading) -> str | None:
     offered = dict(reading.asked.question.options)
     found = _LETTER.match(reading.parsed.text)
@@ -153,6 +153,7 @@ def _letter(reading: Reading) -> str | None:
     return None
 
 
+@once_per_reading
 def _truth(reading: Reading) -> bool | None:
     words = reading.parsed.words
     first = words[0] if words else ""
@@ -173,6 +174,7 @@ def _choice_words(reading: Reading) -> frozenset[str]:
     return frozenset(w for choice in reading.asked.question.choices for w in re.findall(r"\w+", choice))
 
 
+@once_per_reading
 def _picks(reading: Reading) -> frozenset[int]:
     """Numbers of the choices that the answer names."""
     offered = [[w for w in re.findall(r"\w+", c) if w not in STOPWORDS] for c in reading.asked.question.choices]
@@ -192,12 +194,21 @@ def _picks(reading: Reading) -> frozenset[int]:
     return frozenset(i for i, words in enumerate(offered) if rest.issubset(words))
 
 
-def _dates(reading: Reading, grain: Grain) -> list[PartialDate]:
+@once_per_reading
+def _dates(reading: Reading) -> list[PartialDate]:
+    """Its dates, those of the question left out unless they are all there is."""
+    grain = _grain(reading)
     spans = reading.parsed.small_years if grain is Grain.YEAR else reading.parsed.dates
     fresh = [s.date for s in spans if reading.parsed.digitised[s.start : s.end] not in reading.asked.question.folded]
     return fresh or [s.date for s in spans]
 
 
+def _grain(reading: Reading) -> Grain:
+    question = reading.asked.question
+    return question.grain if question.asks is Asks.TIME else Grain.ANY
+
+
+@once_per_reading
 def _is_only_date(reading: Reading) -> bool:
     text = reading.parsed.digitised
     for span in reversed(reading.parsed.dates):
@@ -205,6 +216,7 @@ def _is_only_date(reading: Reading) -> bool:
     return not frozenset(re.findall(r"\w+", text)) - STOPWORDS - APPROXIMATIONS - {"early", "late", "mid", "year"}
 
 
+@once_per_reading
 def _amounts(reading: Reading) -> list[Quantity]:
     """Its quantities, those of the question left out unless they are all there is."""
     text, asked = reading.parsed.digitised, reading.asked.words
@@ -212,6 +224,7 @@ def _amounts(reading: Reading) -> list[Quantity]:
     return fresh or list(reading.parsed.quantities)
 
 
+@once_per_reading
 def _is_only_number(reading: Reading) -> bool:
     text = reading.parsed.digitised
     for quantity in reversed(reading.parsed.quantities):
