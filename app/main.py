@@ -4,11 +4,11 @@ import streamlit as st
 
 from app import state
 from app.components.literal import Tone, literal
-from app.components.logo import LOGO
+from app.components.logo import LOGO, MARK
 from app.services import projects
 from elical_core.errors import ElicalError
 
-st.set_page_config(page_title="EliCal", page_icon=":material/verified:", layout="wide")
+st.set_page_config(page_title="EliCal", page_icon=MARK, layout="wide", initial_sidebar_state=240)
 st.logo(LOGO, size="large")
 
 page = st.navigation(
@@ -20,6 +20,7 @@ page = st.navigation(
         st.Page("app_pages/jobs.py", title="Jobs", icon=":material/schedule:"),
     ]
 )
+names: list[str] = []
 try:
     names = [project.name for project in projects.list_projects(state.database(), state.current_actor())]
 except ElicalError as refused:

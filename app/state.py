@@ -7,7 +7,9 @@ from typing import Any, cast
 import streamlit as st
 
 from app.deps import open_database
+from app.services import checkpoints, labels, quality
 from app.services.actors import Actor, local_admin
+from app.services.quality import QualityView
 from app.settings import Settings
 from db.engine import Database
 
@@ -37,6 +39,21 @@ def current_actor() -> Actor:
     return local_admin(database())
 
 
+def quality_of(project_id: int) -> QualityView:
+    """The quality of a project, computed anew only when a label or a checkpoint has changed."""
+    found = labels.labelled(database(), current_actor(), project_id)
+    known = [(item.question_id, item.soft, item.greedy, item.stream) for item in found]
+    made = [item.id for item in checkpoints.list_checkpoints(database(), current_actor(), project_id)]
+    return cast(QualityView, _cached_quality(project_id, repr((known, made))))
+
+
+def _quality(project_id: int, state_of_labels: str) -> QualityView:
+    return quality.quality_view(settings(), database(), current_actor(), project_id)
+
+
+_cached_quality = st.cache_data(_quality, max_entries=8, show_spinner="Measuring")
+
+
 def current_project() -> str | None:
     """The chosen project's name."""
     return cast("str | None", st.session_state.get(PROJECT))
@@ -48,11 +65,13 @@ def choose_project(name: str) -> None:
 
 
 def desk(project_id: int) -> dict[str, Any]:
-    """What the annotate page remembers between reruns of one project: the card last shown, the reply to its last event,
-    what was said of the previous question, and this session's tally. Plain values."""
+    """What the annotate page remembers between reruns of one project, as plain values: the card and counts last shown,
+    the reply to the last event, what was said of the previous question, this session's tally."""
     desks = st.session_state.setdefault(_DESK, {})
     fresh = {
         "card": None,
+        "queue": None,
+        "labels": None,
         "reply": None,
         "judged": None,
         "previous": "",

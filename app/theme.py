@@ -20,5 +20,6 @@ def streamlit_flags(*, address: str = "localhost", port: int = 8501) -> list[str
         "server.maxUploadSize": MAX_UPLOAD_MIB,
         "browser.gatherUsageStats": "false",
         "client.toolbarMode": "minimal",
+        "client.showErrorLinks": "false",
     }
     return [f"--{name}={value}" for name, value in options.items()]

@@ -111,31 +111,45 @@ def on_act(project: ProjectView) -> None:
         desk["reply"] = Reply(key=str(event.get("key", "")), problem=f"Not saved: {refused}")
 
 
-def annotate(project: ProjectView) -> None:
-    database, who, desk = state.database(), state.current_actor(), state.desk(project.id)
-    trouble = ""
+def refresh(project: ProjectView, desk: dict[str, Any]) -> str:
+    """Bring the desk up to date; on trouble it stays as it is, with the card on screen, and the words come back."""
+    database, who = state.database(), state.current_actor()
     try:
         item = labelling.next_item(database, who, project.id, lease_seconds=state.settings().lease_seconds)
         desk["card"] = card_item(item) if item else None
+        desk["labels"] = labels.label_counts(database, who, project.id)
+        desk["queue"] = labelling.queue_state(database, who, project.id)
     except ElicalError as refused:
-        trouble = str(refused)
-    counts, queue = labels.label_counts(database, who, project.id), labelling.queue_state(database, who, project.id)
-    pace = "" if queue.median_seconds is None else f" · {duration(queue.median_seconds)} a question"
-    literal(f"{project.name} · {counts.labelled} of {count(project.budget, 'label')}{pace}", Tone.QUIET, key="progress")
-    if trouble:
+        return str(refused)
+    return ""
+
+
+def progress_line(project: ProjectView, desk: dict[str, Any]) -> str:
+    labelled, pace = desk["labels"].labelled, desk["queue"].median_seconds
+    words = [project.name, f"{labelled:,} of {count(project.budget, 'label')}"]
+    return " · ".join(words if pace is None else [*words, f"{duration(pace)} a question"])
+
+
+def annotate(project: ProjectView) -> None:
+    desk = state.desk(project.id)
+    trouble = refresh(project, desk)
+    if desk["queue"] is None:
         literal(trouble, Tone.ERROR, key="trouble")
-    if desk["card"] is None and not trouble:
-        queue_end(queue, counts, project.budget)
+        return
+    literal(progress_line(project, desk), Tone.QUIET, key="progress")
+    if desk["card"] is None:
+        queue_end(desk["queue"], desk["labels"], project.budget)
     tally = " · ".join(f"{n} {word}" for word, n in desk["tally"].items() if n)
+    reply = desk["reply"] or (Reply(key="", problem=trouble) if trouble else None)
     card = CardState(
-        annotator=f"{who.id}@{project.id}",
+        annotator=f"{state.current_actor().id}@{project.id}",
         item=desk["card"],
-        reply=desk["reply"],
+        reply=reply,
         judged=desk["judged"],
         previous=desk["previous"],
         session=f"session: {tally}" if tally else "",
         saved_at=desk["saved_at"],
-        can_undo=queue.done_by_me > 0,
+        can_undo=desk["queue"].done_by_me > 0,
     )
     annotation_card(card, lambda: on_act(project))
 

@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 
 import streamlit as st
-from app.components.quality_words import curve_series, headline_numbers
 
 from app import state
 from app.components.budget_curve import budget_curve
@@ -13,28 +12,29 @@ from app.components.job_panel import failed_sentence, running_job, start_job, wo
 from app.components.literal import Tone, literal
 from app.components.new_project import first_run, project_form
 from app.components.next_step import NextAct, next_act, strip
+from app.components.quality_words import curve_series, headline_numbers
 from app.components.steps import step_strip
 from app.components.words import ago, duration
-from app.services import jobs, projects, quality
+from app.services import jobs, projects
 from app.services.jobs import JobState, JobView
 from app.services.projects import ProjectState, ProjectView
+from app.services.quality import QualityView
 
 
 def next_button(act: NextAct, project_id: int) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
-        if act.job is not None:
-            st.button(
-                act.label,
-                key="next_step",
-                type="primary",
-                icon=":material/play_arrow:",
-                on_click=start_job,
-                args=(act.job, project_id, act.options),
-                disabled=bool(act.blocked),
-            )
-        elif st.button(act.label, key="next_step", type="primary", icon=":material/arrow_forward:"):
-            st.switch_page(act.page)
-        st.caption(act.blocked or act.reason)
+    st.markdown(act.blocked or act.reason)
+    if act.job is not None:
+        st.button(
+            act.label,
+            key="next_step",
+            type="primary",
+            icon=":material/play_arrow:",
+            on_click=start_job,
+            args=(act.job, project_id, act.options),
+            disabled=bool(act.blocked),
+        )
+    elif st.button(act.label, key="next_step", type="primary", icon=":material/arrow_forward:"):
+        st.switch_page(act.page)
 
 
 def live_jobs(project_id: int, drawn: list[str]) -> None:
@@ -50,13 +50,12 @@ def live_jobs(project_id: int, drawn: list[str]) -> None:
         worker_warning()
 
 
-def numbers(project: ProjectView, found: ProjectState, view: quality.QualityView) -> None:
-    used = found.labels.labelled
-    left, middle, right, last = st.columns(4)
-    left.metric("Labels used", f"{used:,} of {found.budget:,}")
-    middle.metric("Time spent labelling", duration(found.seconds_spent))
-    for column, (name, value, interval) in zip((right, last), headline_numbers(view), strict=True):
-        column.metric(name, value, interval, delta_color="off", delta_arrow="off")
+def numbers(found: ProjectState, view: QualityView) -> None:
+    with st.container(horizontal=True, gap="medium", key="numbers"):
+        st.metric("Labels used", f"{found.labels.labelled:,} of {found.budget:,}", width="stretch")
+        st.metric("Time spent labelling", duration(found.seconds_spent), width="stretch")
+        for name, value, interval in headline_numbers(view):
+            st.metric(name, value, interval, delta_color="off", delta_arrow="off", width="stretch")
 
 
 def last_failure(listed: list[JobView]) -> None:
@@ -69,7 +68,7 @@ def overview(project: ProjectView) -> None:
     found = projects.project_state(database, who, project.id)
     listed = jobs.list_jobs(state.settings(), project.id, limit=10)
     active = [job for job in listed if job.is_active]
-    view = quality.quality_view(database, who, project.id)
+    view = state.quality_of(project.id)
     literal(project.name, Tone.TITLE, key="title")
     literal(
         f"model {project.model_id} · k = {project.sampling.k} · begun {ago(project.created_at, datetime.now(UTC))}",
@@ -81,7 +80,7 @@ def overview(project: ProjectView) -> None:
     next_button(next_act(found, active), project.id)
     last_failure(listed)
     st.fragment(live_jobs, run_every="2s" if active else "10s")(project.id, [job.id for job in active])
-    numbers(project, found, view)
+    numbers(found, view)
     st.plotly_chart(
         budget_curve(curve_series(view, "auroc"), "auroc", budget=project.budget, height=SMALL),
         key="small_curve",

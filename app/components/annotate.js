@@ -24,7 +24,7 @@ export default function (component) {
 class Card {
   constructor(root) {
     this.at = name => root.querySelector(`[data-part="${name}"]`)
-    this.item = null
+    this.item = undefined // nothing shown yet; null is the end of the queue
     this.hinting = ""
     this.pending = null // the event that Python has not yet replied to
     this.onKey = event => this.key(event)
@@ -58,7 +58,7 @@ class Card {
       if (reply.saved) this.dropDraft()
       this.pending = null
     }
-    if (this.item?.token !== data.item?.token) {
+    if (this.item === undefined || this.item?.token !== data.item?.token) {
       this.pending = null
       this.begin(data.item)
     } else if (data.judged && data.judged.key !== this.judgedKey) {

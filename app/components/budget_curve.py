@@ -66,6 +66,7 @@ def _band(figure: go.Figure, points: Sequence[CurvePoint], colour: str) -> None:
     figure.add_scatter(
         x=[p.n_labels for p in inside] + [p.n_labels for p in reversed(inside)],
         y=[p.high for p in inside] + [p.low for p in reversed(inside)],
+        mode="lines",
         fill="toself",
         fillcolor=faded(colour, 0.16),
         line={"width": 0},
@@ -95,7 +96,7 @@ def _line(figure: go.Figure, name: str, points: Sequence[CurvePoint]) -> None:
         mode="lines+markers",
         name=estimator_name(name),
         line={"color": estimator_colour(name), "width": 2.5, "dash": "dash" if name == "stage-1" else "solid"},
-        marker={"size": 9, "symbol": "diamond" if name == "stage-1" else "circle"},
+        marker={"size": 9 if len(points) < 8 else 5, "symbol": "diamond" if name == "stage-1" else "circle"},
         error_y=bars,
         hovertemplate="%{x} labels: <b>%{y:.3f}</b><br>95% %{customdata[0]:.3f} to %{customdata[1]:.3f}",
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
+from app.components.palette import STAGE_1, faded
+
 CONFIG = {"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"], "responsive": True}
 SMALL, NORMAL = 230, 380  # pixels
 
@@ -27,5 +29,8 @@ def empty(words: str, *, height: int = NORMAL) -> go.Figure:
     figure = blank(height)
     figure.update_xaxes(visible=False, range=[0, 1])
     figure.update_yaxes(visible=False, range=[0, 1])
+    figure.add_shape(
+        type="rect", x0=0, x1=1, y0=0, y1=1, line={"color": faded(STAGE_1, 0.5), "width": 1, "dash": "dot"}
+    )
     figure.add_annotation(text=words, x=0.5, y=0.5, showarrow=False, font={"size": 14}, opacity=0.75)
     return figure

@@ -90,6 +90,5 @@ def cancel_job(job_id: str) -> None:
 def worker_warning() -> None:
     """Say so when jobs wait for a worker that is not there."""
     if not jobs.worker_is_alive(state.settings()):
-        literal(
-            "No worker is running, so jobs wait. Start one with `elical worker`, or all with `elical up`.", Tone.WARNING
-        )
+        words = "No worker is running, so jobs wait. Start one with: elical worker (or everything with: elical up)"
+        literal(words, Tone.WARNING, key="worker_warning")

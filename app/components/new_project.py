@@ -23,7 +23,7 @@ def _start_demo() -> None:
         project = projects.create_project(
             database, who, DEMO, model_id="packaged", prompt=default_prompt("few-shot").to_json()
         )
-        importing.import_records(database, who, project.id, corpus())
+        importing.add_questions(database, who, project.id, corpus())
         state.choose_project(project.name)
         jobs.submit(state.settings(), who, JobKind.PREPARE, project.id, first=FIRST_BATCH, n=ROUND)
     except ElicalError as refused:

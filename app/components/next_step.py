@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.components.steps import StepCard, StepState
 from app.components.words import count
+from app.services.checkpoints import CheckpointView
 from app.services.jobs import JobKind, JobView
 from app.services.projects import ProjectState, Step
-from elical_core.domain import Split, Stage
+from elical_core.domain import CheckpointState, Split, Stage
 
 FIRST_BATCH = 240  # questions sampled before the first training, so that labelling can begin within minutes
 ROUND = 60  # questions drawn at a time
@@ -42,29 +43,41 @@ def strip(state: ProjectState, active: list[JobView]) -> list[StepCard]:
     at = _ORDER.index(state.next_step)
     held_out = state.questions.get(Split.HELD_OUT, 0)
     stage1, stage2 = state.newest(Stage.ELICITATION), state.newest(Stage.CALIBRATION)
+    elicited = "targets learned" if stage1 else "no Stage 1 yet"
     cards = [
-        ("Import", f"{state.total:,}", "questions" + (f", {held_out:,} held out" if held_out else ""), (0, 0)),
-        ("Sample", f"{state.sampled:,}", f"of {state.total:,} answered", (1, 1)),
-        ("Elicit", "ready" if stage1 else "-", f"from {count(state.with_target, 'target')}", (2, 2)),
-        ("Label", f"{state.labels.labelled:,}", f"of {state.budget:,} labels", (3, 4)),
-        ("Calibrate", f"{stage2.state}" if stage2 else "-", _learned(stage2.n_labels if stage2 else None), (5, 5)),
+        ("Import", f"{state.total:,}", "questions" + (f", {held_out:,} held out" if held_out else ""), 0, 0),
+        ("Sample", f"{state.sampled:,}", f"of {state.total:,} answered", 1, 1),
+        (
+            "Elicit",
+            f"{state.with_target:,}" if stage1 else "–",
+            "targets learned" if stage1 else "no Stage 1 yet",
+            2,
+            2,
+        ),
+        ("Label", f"{state.labels.labelled:,}", f"of {state.budget:,} labels", 3, 4),
+        ("Calibrate", f"{stage2.n_labels:,}" if stage2 else "–", _calibrated_words(stage2), 5, 5),
     ]
-    return [
-        StepCard(name=name, figure=figure, words=words, state=_state(name, steps, at, running))
-        for name, figure, words, steps in cards
+    found = [
+        StepCard(name=name, figure=figure, words=words, state=_state(name, first, last, at, running))
+        for name, figure, words, first, last in cards
     ]
+    if stage2 is not None and found[-1].state is StepState.LATER:
+        found[-1] = replace(found[-1], state=StepState.DONE)
+    return found
 
 
-def _learned(n_labels: int | None) -> str:
-    return "no Stage 2 yet" if n_labels is None else f"from {count(n_labels, 'label')}"
+def _calibrated_words(stage2: CheckpointView | None) -> str:
+    if stage2 is None:
+        return "no Stage 2 yet"
+    return "labels learned" if stage2.state is CheckpointState.FRESH else "labels learned, now stale"
 
 
-def _state(name: str, steps: tuple[int, int], at: int, running: set[str]) -> StepState:
+def _state(name: str, first: int, last: int, at: int, running: set[str]) -> StepState:
     if name in running:
         return StepState.RUNNING
-    if at > steps[1]:
+    if at > last:
         return StepState.DONE
-    return StepState.NEXT if at >= steps[0] else StepState.LATER
+    return StepState.NEXT if at >= first else StepState.LATER
 
 
 def next_act(state: ProjectState, active: list[JobView]) -> NextAct:

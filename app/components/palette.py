@@ -9,7 +9,7 @@ TARGET = "#2fa06a"
 OTHER = "#a563b8"
 
 _ESTIMATORS = {
-    "stage-1": ("Stage 1 (no labels)", STAGE_1),
+    "stage-1": ("Stage 1", STAGE_1),
     "instant-head": ("Instant head", INSTANT_HEAD),
     "calibrated": ("Stage 2 (LoRA)", CALIBRATED),
 }

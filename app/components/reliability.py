@@ -23,24 +23,27 @@ class Bin:
 def reliability(bins: Mapping[str, Sequence[Bin]], *, height: int = NORMAL) -> go.Figure:
     """Observed accuracy against stated confidence, one line an estimator; dots grow with the number of questions.
 
-    The band round the diagonal is the noise floor: where 95% of the dots of a perfectly calibrated model would lie,
-    given the last estimator's bin sizes (p +- 1.96 sqrt(p (1 - p) / n)).
+    The bars on the diagonal are the noise floor: where 95% of the dots of a perfectly calibrated model would lie, given
+    the last estimator's bins (p +- 1.96 sqrt(p (1 - p) / n)).
     """
     drawn = {name: sorted(inside, key=lambda b: b.confidence) for name, inside in bins.items() if inside}
     if not drawn:
         return empty("No audit labels yet.<br>They show whether stated confidence is true.", height=height)
     figure = blank(height)
-    last = list(drawn.values())[-1]
-    half = [1.96 * (b.confidence * (1 - b.confidence) / b.n) ** 0.5 for b in last]
-    pairs = list(zip(last, half, strict=True))
+    floor_x: list[float | None] = []
+    floor_y: list[float | None] = []
+    for b in list(drawn.values())[-1]:
+        half = 1.96 * (b.confidence * (1 - b.confidence) / b.n) ** 0.5
+        floor_x += [b.confidence, b.confidence, None]
+        floor_y += [max(0.0, b.confidence - half), min(1.0, b.confidence + half), None]
     figure.add_scatter(
-        x=[b.confidence for b, _ in pairs] + [b.confidence for b, _ in reversed(pairs)],
-        y=[min(1, b.confidence + h) for b, h in pairs] + [max(0, b.confidence - h) for b, h in reversed(pairs)],
-        fill="toself",
-        fillcolor=faded(STAGE_1, 0.14),
-        line={"width": 0},
+        x=floor_x,
+        y=floor_y,
+        mode="lines",
+        line={"color": faded(STAGE_1, 0.25), "width": 14},
         hoverinfo="skip",
         name="noise floor",
+        legendrank=2000,
     )
     figure.add_scatter(
         x=[0, 1], y=[0, 1], mode="lines", line={"color": STAGE_1, "dash": "dot", "width": 1}, showlegend=False

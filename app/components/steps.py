@@ -35,9 +35,11 @@ class StepCard:
 
 
 def step_strip(steps: Sequence[StepCard]) -> None:
-    """All steps side by side; one under the other on a narrow screen."""
-    for column, step in zip(st.columns(len(steps), gap="small"), steps, strict=True):
-        with column.container(border=True, gap="xsmall", key=f"step_{step.name.lower()}"):
-            st.markdown(f"{_MARKS[step.state]} **{step.name}**")
-            st.markdown(f"##### {step.figure}" if step.state is not StepState.LATER else f"##### :gray[{step.figure}]")
-            st.caption(step.words)
+    """All steps side by side; they wrap on a narrow screen."""
+    with st.container(horizontal=True, gap="small", key="steps"):
+        for step in steps:
+            with st.container(border=True, gap="xxsmall", width="stretch", key=f"step_{step.name.lower()}"):
+                muted = step.state is StepState.LATER
+                st.markdown(f"{_MARKS[step.state]} **{step.name}**")
+                st.markdown(f"### :gray[{step.figure}]" if muted else f"### {step.figure}")
+                st.caption(step.words)

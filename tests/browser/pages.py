@@ -10,13 +10,23 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import quote
 
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from app.theme import ENTRY, streamlit_flags
 
 CHROMIUM = os.environ.get("ELICAL_CHROMIUM", "/usr/bin/chromium")
-FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 START_SECONDS = 60
 
 
@@ -81,8 +91,8 @@ class AnnotatePage:
     def part(self, name: str) -> Locator:
         return self.page.locator(f'[data-part="{name}"]')
 
-    def open(self, address: str) -> None:
-        open_page(self.page, address, "annotate")
+    def open(self, address: str, project: str = "") -> None:
+        open_page(self.page, address, f"annotate?project={quote(project)}" if project else "annotate")
         expect(self.part("text")).to_be_visible(timeout=30_000)
 
     def question(self) -> str:

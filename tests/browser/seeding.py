@@ -1,22 +1,23 @@
-"""A home folder with a project in any state, made through the services and without a model: for page and browser tests."""
+"""A home folder with a project in any state, made through the services and without a model."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from app.deps import open_database
-from app.services import checkpoints, generations, importing, labelling, labels, projects, rounds, score_files
+from app.services import checkpoints, generations, importing, jobs, labelling, labels, projects, rounds, score_files
 from app.services import home as home_service
 from app.services.actors import Actor, local_admin
 from app.services.labelling import Outcome
-from app.services.rounds import Drawn
+from app.services.rounds import DrawnQuestion
 from app.settings import Settings
 from db.engine import Database
-from elical_core.config import SamplingConfig
+from elical_core.config import SamplingConfig, SelectionConfig
 from elical_core.demo import corpus
 from elical_core.domain import (
     Answer,
@@ -68,15 +69,29 @@ def empty_home(folder: Path) -> tuple[Settings, Database, Actor]:
     """Initialised, without a project."""
     settings = Settings.at(folder)
     home_service.init(settings)
+    jobs.migrate(settings)
     database = open_database(settings)
     return settings, database, local_admin(database)
 
 
-def seed(
-    folder: Path, *, name: str = "Capital facts", questions: int = 60, drawn: int = 40, sampled: bool = True, k: int = 8
+def seed(folder: Path, **options: Any) -> Seeded:
+    """A new home folder with one project; ``options`` as for ``add_project``."""
+    settings, database, who = empty_home(folder)
+    return add_project(settings, database, who, **options)
+
+
+def add_project(
+    settings: Settings,
+    database: Database,
+    who: Actor,
+    *,
+    name: str = "Capital facts",
+    questions: int = 60,
+    drawn: int = 40,
+    sampled: bool = True,
+    k: int = 8,
 ) -> Seeded:
     """A project with questions; with answers, a Stage-1 checkpoint and a round of ``drawn`` when ``sampled``."""
-    settings, database, who = empty_home(folder)
     project = projects.create_project(
         database,
         who,
@@ -88,7 +103,7 @@ def seed(
         budget=100,
     )
     plain = [_pooled(record, row) for row, record in enumerate(corpus()[: questions - 1])]
-    importing.import_records(database, who, project.id, [TRICKY, *plain])
+    importing.add_questions(database, who, project.id, [TRICKY, *plain])
     seeded = Seeded(settings=settings, database=database, who=who, project_id=project.id, questions=())
     return _sampled(seeded, drawn, k) if sampled else seeded
 
@@ -120,10 +135,10 @@ def _sampled(seeded: Seeded, drawn: int, k: int) -> Seeded:
         records.append(_answers(request.question_id, texts, k, chance))
     generations.store(seeded.database, seeded.who, seeded.project_id, records)
     everything = generations.answered(seeded.database, seeded.who, seeded.project_id)
-    stage1 = add_checkpoint(seeded, Stage.ELICITATION, "stage-1", sharpness=1.0)
+    stage1 = add_checkpoint(seeded, Stage.ELICITATION, "stage-1", sharpness=0.7)
     order = sorted(everything, key=lambda item: (item.external_id != "tricky", item.question_id))[:drawn]
     items = [
-        Drawn(
+        DrawnQuestion(
             question_id=item.question_id,
             stream=Stream.AUDIT if item.split is Split.AUDIT else Stream.TRAIN,
             probability=0.5,
@@ -131,15 +146,8 @@ def _sampled(seeded: Seeded, drawn: int, k: int) -> Seeded:
         )
         for item in order
     ]
-    rounds.store_round(
-        seeded.database,
-        seeded.who,
-        seeded.project_id,
-        policy="seeded",
-        seed=0,
-        settings={},
-        items=items,
-        checkpoint_id=stage1,
+    rounds.add_round(
+        seeded.database, seeded.who, seeded.project_id, items, config=SelectionConfig(), checkpoint_id=stage1
     )
     return Seeded(
         settings=seeded.settings,
@@ -154,7 +162,7 @@ def _answers(question_id: int, texts: list[str], k: int, chance: random.Random) 
     """Every text at least once among max(k, len(texts)) samples; the greedy answer is one of them."""
     k = max(k, len(texts))
     said = texts + chance.choices(texts, k=k - len(texts))
-    greedy = chance.choice(texts)
+    greedy = texts[0] if chance.random() < 0.35 else chance.choice(texts)
 
     def answer(text: str) -> Answer:
         return Answer(text=text, answer_class=AnswerClass.ANSWER if text else AnswerClass.EMPTY)
