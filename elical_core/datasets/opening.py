@@ -146,11 +146,11 @@ def _zip_holds_a_workbook(path: Path) -> bool:
 
 
 def looks_binary(head: bytes) -> bool:
-    """More than 1% of control characters that no text file holds; UTF-16 and UTF-32 are text."""
+    """More than 3% of control characters that no text file holds, ten at least; UTF-16 and UTF-32 are text."""
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")) or utf16_without_bom(head):
         return False
     control = sum(head.count(bytes([code])) for code in range(32) if code not in (9, 10, 11, 12, 13, 27))
-    return control > len(head) / 100
+    return control > max(10, 0.03 * len(head))
 
 
 def utf16_without_bom(head: bytes) -> str | None:

@@ -57,18 +57,21 @@ def radical_inverse(n: int, base: int = 2) -> float:
     return value
 
 
-def spread(size: int) -> list[int]:
-    """The numbers below ``size``, each once, in an order whose every beginning is spread over the whole range."""
+def spread(size: int, shift: float) -> list[int]:
+    """The numbers below ``size``, each once, in an order whose every beginning is spread over the whole range.
+
+    ``shift`` in [0, 1) turns the range, so that not every family begins with its easiest question."""
     cells = 1 << max(size - 1, 0).bit_length()
-    return [i for i in (int(radical_inverse(n) * cells) for n in range(cells)) if i < size]
+    places = (int((radical_inverse(n) + shift) % 1 * cells) for n in range(cells))
+    return [place for place in places if place < size]
 
 
 def rows() -> Iterator[dict[str, Any]]:
     placed: list[tuple[float, str, dict[str, Any]]] = []
     for number, (family, keep) in enumerate(FAMILIES.items()):
         facts = thin(list(family()), keep)
-        offset = radical_inverse(number + 1, base=3)
-        for turn, rank in enumerate(spread(len(facts))):
+        offset, shift = radical_inverse(number + 1, base=3), radical_inverse(number + 1, base=5)
+        for turn, rank in enumerate(spread(len(facts), shift)):
             fact = facts[rank]
             identity = f"{fact.kind}-{rank + 1:04d}"
             row: dict[str, Any] = {

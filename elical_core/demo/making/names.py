@@ -103,13 +103,13 @@ CAPITAL_ALIASES: dict[str, tuple[str, ...]] = {
 }
 
 # Two continents, or a convention that people dispute.
-NO_CONTINENT_QUESTION = words("RU TR EG KZ GE AZ AM CY TL ID YE PA TT")
+NO_CONTINENT_QUESTION = words("ZA CF RU TR EG KZ GE AZ AM CY TL ID YE PA TT")
 
 # A border that the data lists only one way, or whose naming is a dispute.
 NO_BORDER_QUESTION = words("IL MA GB US DK SG AU")
 MORE_NEIGHBOURS = {"ZM": "BW", "BW": "ZM", "FR": "BR SR NL", "NL": "FR", "BR": "FR", "SR": "FR", "ES": "GB"}
 
-NO_CURRENCY_QUESTION = words("BG ZW VE SV EC PA LR BT CU LS NA SZ TL KH ME CS LB SY")
+NO_CURRENCY_QUESTION = words("BG ZW VE SV EC PA LR BT CU LS NA SZ TL KH ME CS LB SY SL")
 CURRENCY_NAMES: dict[str, tuple[str, ...]] = {
     "CNY": ("Renminbi", "Yuan", "Chinese yuan", "Yuan renminbi", "RMB"),
     "GBP": ("Pound sterling", "Sterling", "British pound", "Pound"),
@@ -149,7 +149,6 @@ CURRENCY_NAMES: dict[str, tuple[str, ...]] = {
     "MGA": ("Malagasy ariary", "Ariary"),
     "QAR": ("Qatari riyal", "Qatari rial"),
     "TOP": ("Paʻanga", "Pa'anga", "Tongan paʻanga"),
-    "SLE": ("Leone", "Sierra Leonean leone"),
     "KGS": ("Som", "Kyrgyzstani som", "Kyrgyz som"),
     "GYD": ("Guyanese dollar", "Guyana dollar"),
     "FJD": ("Fijian dollar", "Fiji dollar"),
