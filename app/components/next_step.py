@@ -47,13 +47,7 @@ def strip(state: ProjectState, active: list[JobView]) -> list[StepCard]:
     cards = [
         ("Import", f"{state.total:,}", "questions" + (f", {held_out:,} held out" if held_out else ""), 0, 0),
         ("Sample", f"{state.sampled:,}", f"of {state.total:,} answered", 1, 1),
-        (
-            "Elicit",
-            f"{state.with_target:,}" if stage1 else "–",
-            "targets learned" if stage1 else "no Stage 1 yet",
-            2,
-            2,
-        ),
+        ("Elicit", f"{state.with_target:,}" if stage1 else "–", elicited, 2, 2),
         ("Label", f"{state.labels.labelled:,}", f"of {state.budget:,} labels", 3, 4),
         ("Calibrate", f"{stage2.n_labels:,}" if stage2 else "–", _calibrated_words(stage2), 5, 5),
     ]
