@@ -14,7 +14,7 @@ from app.services import importing, projects
 from app.services.importing import ImportPreview
 from app.services.projects import ProjectView
 from app.theme import MAX_UPLOAD_MIB
-from elical_core.datasets import FIELDS, Preview, ReadOptions
+from elical_core.datasets import FIELDS, Preview, ReadOptions, file_columns
 from elical_core.errors import ElicalError
 
 KINDS = ["csv", "tsv", "txt", "jsonl", "ndjson", "json", "parquet", "xlsx", "gz"]
@@ -113,31 +113,40 @@ def text_controls(file: Path, seen: Preview) -> None:
 
 
 def run_import(project: ProjectView, file: Path, options: ReadOptions) -> None:
-    """A callback: store the file, wholly or not at all."""
+    """Store the file, wholly or not at all, with progress; then draw the page anew with the result."""
+    bar = st.progress(0.0, text="reading rows")
+
+    def progress(done: int, total: int, message: str) -> None:
+        bar.progress(done / total if total else 0.0, text=f"{message}: {done:,}" + (f" of {total:,}" if total else ""))
+
     try:
         report = importing.import_questions(
-            state.database(), state.current_actor(), project.id, file, options, problems_to=None
+            state.database(), state.current_actor(), project.id, file, options, progress=progress
         )
     except ElicalError as refused:
         state.notify(str(refused), ok=False)
-        return
-    left_out = f", {report.rejected:,} left out" if report.rejected else ""
-    words = f"Imported {count(report.imported, 'question')}; {report.skipped:,} skipped{left_out}."
-    state.notify(words, ok=True)
+    else:
+        left_out = f", {report.rejected:,} left out" if report.rejected else ""
+        words = f"Imported {count(report.imported, 'question')}; {report.skipped:,} skipped{left_out}."
+        state.notify(words, ok=True)
+    st.rerun()
 
 
 def act(project: ProjectView, file: Path, options: ReadOptions, found: ImportPreview) -> None:
     new = None if found.report is None else found.report.imported
     words = "Import the file" if new is None else f"Import {count(new, 'question')}"
-    st.button(
-        words,
-        key="import",
-        type="primary",
-        icon=":material/upload:",
-        on_click=run_import,
-        args=(project, file, options),
-        disabled=new == 0,
-    )
+    if st.button(words, key="import", type="primary", icon=":material/upload:", disabled=new == 0):
+        run_import(project, file, options)
+
+
+def choose_question(file: Path, options: ReadOptions, refused: ElicalError) -> None:
+    """The file cannot be used as it is mapped: say why, and let the question column be chosen if there are columns."""
+    literal(str(refused), Tone.ERROR, key="refused")
+    try:
+        columns = list(file_columns(file, options))
+    except ElicalError:  # the same refusal: the file cannot be read, whatever the mapping
+        return
+    mapping_controls(file, columns, {name: column for name, column in options.mapping.items() if column in columns}, ())
 
 
 def _preview(file: Path, options: ReadOptions, project_id: int, stored: int) -> ImportPreview:
@@ -155,7 +164,7 @@ def look(project: ProjectView, file: Path) -> None:
             stored = projects.project_state(state.database(), state.current_actor(), project.id).total
             found = preview_of(file, options, project.id, stored)
     except ElicalError as refused:
-        literal(str(refused), Tone.ERROR, key="refused")
+        choose_question(file, options, refused)
         return
     seen = found.preview
     literal(file_words(seen), Tone.QUIET, key="file")

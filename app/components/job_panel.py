@@ -13,7 +13,7 @@ from app.components.literal import Tone, literal
 from app.components.words import duration
 from app.services import jobs
 from app.services.jobs import JobKind, JobState, JobView
-from elical_core.errors import ElicalError
+from elical_core.errors import ElicalError, JobRefused
 
 TITLES = {
     JobKind.SAMPLE: "Sampling answers",
@@ -74,6 +74,8 @@ def start_job(kind: JobKind, project_id: int, options: Mapping[str, Any]) -> Non
     """A callback: queue the job; the page says at its next draw how that went."""
     try:
         jobs.submit(state.settings(), state.current_actor(), kind, project_id, **options)
+    except JobRefused:  # a second click: the job that is wanted is there already, and the page shows it
+        state.notify(f"{TITLES[kind]}: already queued or running.", ok=True)
     except ElicalError as refused:
         state.notify(str(refused), ok=False)
 

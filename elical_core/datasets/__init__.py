@@ -1,7 +1,7 @@
 """Reads question files and HonestyBench records, and decides which questions are set apart."""
 
 from elical_core.datasets.options import FIELDS, MAX_QUESTION_CHARACTERS, ReadOptions
-from elical_core.datasets.reader import Preview, preview, read_questions
+from elical_core.datasets.reader import Preview, file_columns, preview, read_questions
 from elical_core.datasets.rows import ProblemKind, RowProblem
 from elical_core.datasets.splits import AUDIT_SHARE, assign_split
 
@@ -14,6 +14,7 @@ __all__ = [
     "ReadOptions",
     "RowProblem",
     "assign_split",
+    "file_columns",
     "preview",
     "read_questions",
 ]

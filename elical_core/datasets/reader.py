@@ -62,6 +62,20 @@ class Preview:
 
 def find_layout(path: Path | str, options: ReadOptions = ReadOptions()) -> Layout:
     """Format, encoding, separator, columns and mapping. Raises ImportRefused when the file cannot be used as it is."""
+    file, encoding, dialect, columns = _look(path, options)
+    mapping = guess_mapping(columns, options.mapping, file_name=file.name)
+    return Layout(file=file, columns=tuple(columns), mapping=mapping, encoding=encoding, dialect=dialect)
+
+
+def file_columns(path: Path | str, options: ReadOptions = ReadOptions()) -> tuple[str, ...]:
+    """The columns of a file, also of one whose question column has no known name and must be chosen by a person.
+
+    ``options.mapping`` plays no part. Raises ImportRefused when the file cannot be read at all.
+    """
+    return tuple(_look(path, options)[3])
+
+
+def _look(path: Path | str, options: ReadOptions) -> tuple[Opened, FoundEncoding | None, Dialect | None, list[str]]:
     file = open_file(path)
     encoding: FoundEncoding | None = None
     dialect: Dialect | None = None
@@ -73,8 +87,7 @@ def find_layout(path: Path | str, options: ReadOptions = ReadOptions()) -> Layou
     columns = _columns(file, encoding, dialect, options)
     if not columns:
         raise ImportRefused(f"{file.name} has no rows with named values; it needs at least one row with a question")
-    mapping = guess_mapping(columns, options.mapping, file_name=file.name)
-    return Layout(file=file, columns=tuple(columns), mapping=mapping, encoding=encoding, dialect=dialect)
+    return file, encoding, dialect, columns
 
 
 def _columns(file: Opened, encoding: FoundEncoding | None, dialect: Dialect | None, options: ReadOptions) -> list[str]:
