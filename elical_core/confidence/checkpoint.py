@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from elical_core.confidence.manifest import MANIFEST, Manifest, read_manifest, token_position
+from elical_core.confidence.precision import Precision
 from elical_core.config import ConfidenceConfig
 from elical_core.errors import CheckpointError
 from elical_core.models import Prompt, model_fingerprint
@@ -38,6 +39,10 @@ class Checkpoint:
     @property
     def shape(self) -> ConfidenceConfig:
         return ConfidenceConfig.from_json(dict(self.manifest.shape))
+
+    @property
+    def precision(self) -> Precision:
+        return "bf16" if self.manifest.precision == "bf16" else "fp32"
 
 
 def write_checkpoint(

@@ -27,7 +27,7 @@ class Manifest:
     """The story of one checkpoint, written last.
 
     ``model`` has spec, name, revision and weights_fingerprint; ``fingerprint`` names these weights with this prompt.
-    ``parent`` (Stage 2) has the Stage-1 checkpoint's fingerprint of its files and its seed. ``curve`` has one entry per
+    ``parent`` (Stage 2) has the Stage-1 folder's name, its manifest's SHA-256 and its seed. ``curve`` has one entry per
     look: step, loss, validation. ``metrics`` are of the validation share, or empty without one. ``files`` maps every
     other file of the folder to its SHA-256.
     """
@@ -51,6 +51,8 @@ class Manifest:
     trainable_weights: int
     seconds: float
     questions_per_second: float
+    device: str
+    threads: int
     files: Mapping[str, str]
     metrics: Mapping[str, float | None] = field(default_factory=dict)
     curve: tuple[Mapping[str, float | int | None], ...] = ()
@@ -69,9 +71,7 @@ class Manifest:
         try:
             stored = json.loads(text)
         except json.JSONDecodeError as error:
-            raise CheckpointError(
-                f"the manifest of {where} is damaged ({error}); train the checkpoint again"
-            ) from error
+            raise CheckpointError(f"the manifest of {where} is damaged ({error}); train it again") from error
         if not isinstance(stored, dict) or stored.get("format") != FORMAT:
             found = stored.get("format") if isinstance(stored, dict) else type(stored).__name__
             raise CheckpointError(

@@ -16,7 +16,7 @@ from elical_core.confidence.packing import Row
 from elical_core.confidence.precision import at_precision
 from elical_core.confidence.session import Session, opened, require_same_model, rows_for
 from elical_core.confidence.stages import load_for
-from elical_core.confidence.training import SCORE_ROWS, confidences
+from elical_core.confidence.training import SCORE_ROWS, confidence_of, confidences
 from elical_core.models import LoadedModel
 
 Tick = Callable[[int], None]
@@ -37,7 +37,7 @@ class ConfidenceModel:
         """``shared``: the adapter is on ``loaded`` only while scores are computed, so that others can use it too."""
         require_same_model(checkpoint, loaded)
         self._checkpoint = checkpoint
-        self._loaded = at_precision(loaded, "bf16" if checkpoint.manifest.precision == "bf16" else "fp32")
+        self._loaded = at_precision(loaded, checkpoint.precision)
         self._stack = ExitStack()
         self._kept: Session | None = None
         if not shared or self._loaded is not loaded:
@@ -72,17 +72,23 @@ class ConfidenceModel:
         """
         rows = self._rows(questions, contexts)
         with self._session() as session:
-            scores: NDArray[np.float64] = confidences(session.head, session.reader, rows, tick, _rows_in(batch_size))
-        return scores
+            return confidences(session.head, session.reader, rows, tick, _rows_in(batch_size))
 
     def features(
         self, questions: Sequence[str], contexts: Sequence[str] | None = None, tick: Tick | None = None
     ) -> NDArray[np.float32]:
         """The states (n, d) that the head reads: the adapted model's last layer. (0, d) for no questions."""
+        return self.score_and_features(questions, contexts, tick)[1]
+
+    def score_and_features(
+        self, questions: Sequence[str], contexts: Sequence[str] | None = None, tick: Tick | None = None
+    ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+        """Both from one pass: ``score`` (n,) and ``features`` (n, d)."""
         rows = self._rows(questions, contexts)
         with self._session() as session:
-            states: NDArray[np.float32] = session.reader.read_all(rows, SCORE_ROWS, tick).numpy()
-        return states
+            states = session.reader.read_all(rows, SCORE_ROWS, tick)
+            features: NDArray[np.float32] = states.numpy()
+            return confidence_of(session.head, states), features
 
     def _rows(self, questions: Sequence[str], contexts: Sequence[str] | None) -> list[Row]:
         limit = self._checkpoint.shape.max_tokens

@@ -86,8 +86,7 @@ def fresh(
 def opened(checkpoint: Checkpoint, loaded: LoadedModel, *, keep_lower: bool = False) -> Iterator[Session]:
     """The checkpoint's adapter and head round ``loaded``, which is as it was after the block."""
     manifest = checkpoint.manifest
-    bf16 = manifest.precision == "bf16"
-    shape = checkpoint.shape
+    bf16, shape = checkpoint.precision == "bf16", checkpoint.shape
     with fresh(loaded, checkpoint.prompt, shape, bf16=bf16, seed=0, keep_lower=keep_lower, way=manifest.way) as session:
         put_adapter_state(session.peft_model, checkpoint.adapter)
         head = load_head(shape.head, manifest.width, checkpoint.head).to(loaded.device)

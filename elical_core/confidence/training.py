@@ -142,7 +142,11 @@ def confidences(
     max_rows: int = SCORE_ROWS,
 ) -> NDArray[np.float64]:
     """(n,) in [0, 1] for the rows, in their order; (0,) for none."""
-    states = reader.read_all(rows, max_rows, tick)
+    return confidence_of(head, reader.read_all(rows, max_rows, tick))
+
+
+def confidence_of(head: Head, states: torch.Tensor) -> NDArray[np.float64]:
+    """(n,) in [0, 1] of states (n, d)."""
     with torch.no_grad():
         found: NDArray[np.float64] = torch.sigmoid(head(states.to(head.mean.device)).double()).cpu().numpy()
     return found

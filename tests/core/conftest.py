@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,31 +12,8 @@ from elical_core.models import PACKAGED, LoadedModel, Prompt, load_model, locate
 from elical_core.models.source import ModelSource
 
 WORDS = [
-    "who",
-    "wrote",
-    "what",
-    "is",
-    "the",
-    "capital",
-    "of",
-    "where",
-    "river",
-    "year",
-    "did",
-    "start",
-    "end",
-    "name",
-    "first",
-    "last",
-    "Q",
-    "A",
-    ":",
-    "?",
-    ".",
-    "0",
-    "1",
-    "2",
-    "3",
+    *("who", "wrote", "what", "is", "the", "capital", "of", "where", "river", "year", "did", "start", "end", "name"),
+    *("first", "last", "Q", "A", ":", "?", ".", "0", "1", "2", "3"),
 ]
 TINY_PROMPT = Prompt(kind="few-shot", text="Q: what is the first river ?\nA: name\n\nQ: {question}\nA:")
 
@@ -102,6 +79,17 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., LoadedModel]
         )
 
     return load
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> Iterator[None]:
+    """For tiny models: on a busy machine several threads wait for each other longer than they work."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")

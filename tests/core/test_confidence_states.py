@@ -26,6 +26,7 @@ QUESTIONS = [
     "0 1 2",
     "who wrote the name",
 ]
+pytestmark = pytest.mark.usefixtures("one_thread")
 Tiny = Callable[..., LoadedModel]
 
 
