@@ -24,6 +24,7 @@ from db.base import Base
 from db.engine import make_engine
 from elical_core.errors import NewerDatabase, StoreError
 
+_UPGRADE_LOCK = 0x5E11CA1  # any number that nobody else locks
 _FOLDER = Path(__file__).parent / "migrations"
 
 
@@ -90,6 +91,8 @@ def _run(url: str, target: str, act: Callable[[Config, str], None]) -> None:
 
 def _apply(engine: Engine, target: str, act: Callable[[Config, str], None]) -> None:
     with engine.execution_options(sqlite_begin="IMMEDIATE").begin() as connection:
+        if connection.dialect.name == "postgresql":  # SQLite has locked the file already
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_UPGRADE_LOCK})")
         _refuse_newer(_revision(connection))
         act(_config(connection), target)
         if connection.dialect.name == "sqlite" and (

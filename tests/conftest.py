@@ -1,13 +1,21 @@
-"""Shared fixtures: a home folder in a temporary place, a migrated database, an admin. Nothing here loads a model."""
+"""Shared fixtures: a home folder in a temporary place, a migrated database, an admin. Nothing here loads a model.
+
+With ELICAL_TEST_POSTGRES=postgresql+psycopg://user@host:port the ``database`` fixture makes its databases on that
+server instead of SQLite files; tests that use ``sqlite_only`` are then skipped.
+"""
 
 from __future__ import annotations
 
+import os
 import shutil
+import uuid
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from app.services import generations, projects, rounds
 from app.services.actors import Actor
@@ -35,6 +43,9 @@ def _no_home_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+POSTGRES = os.environ.get("ELICAL_TEST_POSTGRES", "")
+
+
 @pytest.fixture(scope="session")
 def empty_database_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database that the migrations built; tests copy it, because migrating takes longer than copying."""
@@ -53,10 +64,32 @@ def settings(tmp_path: Path) -> Settings:
 def database(settings: Settings, empty_database_file: Path) -> Iterator[Database]:
     """The migrated, empty database of ``settings``."""
     settings.home.mkdir(parents=True)
-    shutil.copy(empty_database_file, settings.home / "elical.sqlite")
-    opened = Database.open(settings.database_url)
-    yield opened
-    opened.close()
+    with _on_postgres() if POSTGRES else nullcontext(settings.database_url) as url:
+        if not POSTGRES:
+            shutil.copy(empty_database_file, settings.home / "elical.sqlite")
+        opened = Database.open(url)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def sqlite_only() -> None:
+    """For tests of what only a file database does."""
+    if POSTGRES:
+        pytest.skip("runs on SQLite only")
+
+
+@contextmanager
+def _on_postgres() -> Iterator[str]:
+    name = f"elical_test_{uuid.uuid4().hex}"
+    server = create_engine(f"{POSTGRES}/postgres", isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.execute(text(f"CREATE DATABASE {name}"))
+    migrate.upgrade(f"{POSTGRES}/{name}")
+    yield f"{POSTGRES}/{name}"
+    with server.connect() as connection:
+        connection.execute(text(f"DROP DATABASE {name} WITH (FORCE)"))
+    server.dispose()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -133,6 +133,7 @@ def filled_home(settings: Settings, database: Database, admin: Actor, fill: Fill
     return int(project.project_id)
 
 
+@pytest.mark.usefixtures("sqlite_only")
 def test_a_backup_brings_everything_back(
     settings: Settings, database: Database, admin: Actor, fill: Fill, tmp_path: Path
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_backup_brings_everything_back(
     assert not (elsewhere.checkpoints(project.id) / "half.tmp").exists()
 
 
+@pytest.mark.usefixtures("sqlite_only")
 def test_a_restore_keeps_what_was_there(settings: Settings, database: Database, fill: Fill, tmp_path: Path) -> None:
     backup(settings, tmp_path / "b.tar")
     fill(1)
@@ -166,6 +168,7 @@ def test_a_restore_keeps_what_was_there(settings: Settings, database: Database, 
         assert connection.execute("SELECT name FROM projects").fetchall() == [("capitals",)]
 
 
+@pytest.mark.usefixtures("sqlite_only")
 @pytest.mark.parametrize("harm", ["text", "cut", "changed", "outside", "format"])
 def test_a_bad_backup_changes_nothing(
     settings: Settings, database: Database, fill: Fill, tmp_path: Path, harm: str

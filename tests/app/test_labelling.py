@@ -392,6 +392,7 @@ def test_unknown_projects_and_questions_are_named(database: Database, ann: Actor
         labelling.open_item(database, ann, 88)
 
 
+@pytest.mark.usefixtures("sqlite_only")
 def test_a_read_only_database_saves_nothing_and_says_so(
     database: Database, ann: Actor, fill: Fill, settings: Any
 ) -> None:

@@ -35,6 +35,7 @@ def _count_then_insert(url: str, worker: int, seen: multiprocessing.Queue[int]) 
     database.close()
 
 
+@pytest.mark.usefixtures("sqlite_only")
 def test_six_processes_commit_all_of_their_read_then_insert_transactions(database: Database) -> None:
     spawn = multiprocessing.get_context("spawn")
     seen = spawn.Queue()
@@ -51,6 +52,7 @@ def test_six_processes_commit_all_of_their_read_then_insert_transactions(databas
         assert session.scalar(select(func.count()).select_from(User)) == PROCESSES * WRITES
 
 
+@pytest.mark.usefixtures("sqlite_only")
 def test_sqlite_is_set_up_on_every_connection(database: Database) -> None:
     with database.engine.connect() as first, database.engine.connect() as second:
         for connection in (first, second):
@@ -107,6 +109,7 @@ def test_one_database_serves_many_threads(database: Database) -> None:
         assert session.scalar(select(func.count()).select_from(User)) == 160
 
 
+@pytest.mark.usefixtures("sqlite_only")
 def test_a_busy_database_is_told_in_words(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("db.engine.BUSY_SECONDS", 0.1)
     hurried = Database.open(str(database.engine.url))
@@ -170,7 +173,7 @@ def test_a_judged_cluster_cannot_be_deleted_but_its_project_can(
 @pytest.mark.parametrize(
     "statement",
     [
-        "INSERT INTO users (name, role, disabled, created_at) VALUES ('a', 'king', 0, '2026-01-01')",
+        "INSERT INTO users (name, role, disabled, created_at) VALUES ('a', 'king', false, '2026-01-01')",
         "INSERT INTO round_items (round_id, question_id, position, stream, probability, reason) "
         "VALUES (1, 1, 0, 'train', 1.5, '')",
         "INSERT INTO leases (question_id, annotator_id, token, expires_at, heartbeat_at) "
@@ -182,6 +185,7 @@ def test_rules_are_constraints(database: Database, statement: str) -> None:
         session.execute(text(statement))
 
 
+@pytest.mark.usefixtures("sqlite_only")
 def test_the_file_is_a_plain_sqlite_database(database: Database) -> None:
     file = database.engine.url.database
     assert file is not None
