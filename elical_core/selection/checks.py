@@ -23,6 +23,14 @@ def check_pool(pool: Pool, n: int) -> None:
             f"confidence is {pool.confidence[bad[0]]} in {bad.size} rows of the pool, the first is row {bad[0]} "
             "(counted from 0); it must lie between 0 and 1: score these questions first or leave them out"
         )
+    for name in ("features", "stage1_logit"):
+        column = getattr(pool, name)
+        if column is not None and len(column) != size:
+            raise InputError(f"pool.{name} has {len(column)} rows for {size} questions; align them")
+    if pool.features is not None and size:
+        check_finite(pool.features, "features")
+    if pool.stage1_logit is not None and not np.isfinite(pool.stage1_logit).all():
+        raise InputError("stage1_logit holds numbers that are not finite; clip confidences away from 0 and 1 first")
     if n < 0:
         raise ConfigError(f"the number of questions to draw must not be negative, got {n}")
     if n > size:

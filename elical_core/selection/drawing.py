@@ -25,6 +25,20 @@ def check_groups(available: int, n: int, size: int) -> None:
         )
 
 
+def even_walk_by_chance(strata: tuple[Rows, ...], chance: NDArray[np.float64], rng: np.random.Generator) -> Rows:
+    """Positions drawn so that item i has exactly ``chance[i]``; how many is the sum of the chances, a whole number.
+
+    Systematic sampling with unequal steps: the chances are laid end to end in the order of the strata (shuffled inside
+    equal keys) and every whole unit from a random start picks the item that it falls on. ``chance`` (m,) in [0, 1].
+    """
+    n = round(float(chance.sum()))
+    order = np.lexsort((rng.random(len(chance)), *reversed(strata)))
+    ends = np.cumsum(chance[order])
+    ends *= n / max(ends[-1], 1e-300) if len(ends) else 1.0
+    picked: Rows = np.searchsorted(ends, rng.random() + np.arange(n), "right")
+    return rng.permutation(order[np.minimum(picked, len(order) - 1)]).astype(np.int64)
+
+
 def even_walk(strata: tuple[Rows, ...], n: int, rng: np.random.Generator) -> Rows:
     """Positions (n,) drawn from m items so that each has the chance n / m exactly, in random order.
 

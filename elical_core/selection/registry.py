@@ -7,12 +7,20 @@ from collections.abc import Callable
 from elical_core.config import SelectionConfig
 from elical_core.errors import ConfigError
 from elical_core.selection.base import Selector
+from elical_core.selection.covering import BadgeSelector, KCenterSelector
+from elical_core.selection.extremes import ConflictSelector, UncertaintySelector
+from elical_core.selection.rio import RioMixSelector
 from elical_core.selection.stratified import StratifiedSelector
 from elical_core.selection.uniform import RandomSelector
 
 SELECTORS: dict[str, Callable[[SelectionConfig], Selector]] = {
     "stratified": lambda config: StratifiedSelector(config.confidence_bins, config.clusters),
+    "rio-mix": lambda config: RioMixSelector(config.confidence_bins, config.clusters),
     "random": lambda config: RandomSelector(),
+    "uncertainty": lambda config: UncertaintySelector(),
+    "k-center": lambda config: KCenterSelector(),
+    "badge": lambda config: BadgeSelector(),
+    "conflict": lambda config: ConflictSelector(),
 }
 
 
