@@ -16,6 +16,7 @@ import torch
 
 from elical_core.confidence.manifest import MANIFEST, Manifest, read_manifest, token_position
 from elical_core.confidence.precision import Precision
+from elical_core.confidence.reader import Way
 from elical_core.config import ConfidenceConfig
 from elical_core.errors import CheckpointError
 from elical_core.models import Prompt, model_fingerprint
@@ -43,6 +44,10 @@ class Checkpoint:
     @property
     def precision(self) -> Precision:
         return "bf16" if self.manifest.precision == "bf16" else "fp32"
+
+    @property
+    def way(self) -> Way:
+        return "packed" if self.manifest.way == "packed" else "padded"
 
 
 def write_checkpoint(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import torch
 
-from elical_core.confidence.layout import Layout, Side, pack, pad
+from elical_core.confidence.layout import Layout, Side, can_pack, pack, pad
 from elical_core.confidence.lower import LowerHalf
 from elical_core.confidence.packing import Row, packs
 
@@ -20,6 +20,7 @@ Pooling = Literal["last", "mean"]
 Way = Literal["packed", "padded"]
 PACK_TOKENS = {"cpu": 768}  # beyond this, attention between strangers that is masked away costs more than is saved
 PACK_TOKENS_ELSEWHERE = 4096
+PROOF_FP32, PROOF_BF16 = 1e-3, 5e-2  # relative error that is rounding; a wrong mask is off by tens of percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,6 +95,21 @@ class Reader:
         index = torch.arange(states.shape[0] * states.shape[1], device=states.device)[None]
         own = ((index >= (start + first)[:, None]) & (index <= (start + last)[:, None])).float()
         return (own / own.sum(1, keepdim=True)) @ states.flatten(0, 1).float()
+
+
+def proven_way(reader: Reader, rows: Sequence[Row]) -> Way:
+    """``packed`` when the model's own layers, asked with ``rows``, give the states of separate prompts; else
+    ``padded``. Some models (ALiBi, state spaces) count tokens in a way that no mask can tell apart."""
+    if not can_pack(reader.decoder.config):
+        return "padded"
+    with torch.no_grad():
+        apart = replace(reader, way="padded").read(rows)
+        try:
+            together = replace(reader, way="packed").read(rows)
+        except (RuntimeError, ValueError, TypeError, IndexError):  # the model takes no mask of this shape
+            return "padded"
+    wrong = float((together - apart).norm() / apart.norm().clamp(min=1e-12))
+    return "packed" if wrong < (PROOF_BF16 if reader.bf16 else PROOF_FP32) else "padded"
 
 
 def _to(mask: Any, device: torch.device) -> Any:

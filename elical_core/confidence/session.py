@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from elical_core.confidence.adapter import attached, put_adapter_state
 from elical_core.confidence.checkpoint import Checkpoint
 from elical_core.confidence.head import Head, load_head
-from elical_core.confidence.layout import can_pack
 from elical_core.confidence.lower import LowerHalf
 from elical_core.confidence.packing import Row, common_prefix, make_rows
-from elical_core.confidence.reader import Reader
+from elical_core.confidence.reader import Reader, Way, proven_way
 from elical_core.config import ConfidenceConfig
 from elical_core.errors import CheckpointError, ConfigError
 from elical_core.models import LoadedModel, Prompt, encode
@@ -32,7 +31,7 @@ class Session:
 
 def opening_of(tokenizer: Any, prompt: Prompt, max_tokens: int) -> list[int]:
     """The tokens that every prompt without a context begins with."""
-    first, second = encode(tokenizer, prompt, list(PROBES), None, max_tokens)
+    first, second = encode(tokenizer, prompt, PROBES, None, max_tokens)
     return first[: common_prefix(first, second)]
 
 
@@ -53,31 +52,29 @@ def fresh(
     bf16: bool,
     seed: int,
     keep_lower: bool,
-    way: str | None = None,
+    way: Way | None = None,
 ) -> Iterator[Session]:
     """A new adapter and head round ``loaded``, which is as it was after the block.
 
     ``keep_lower``: for a top-half adapter, keep the frozen lower half's states between passes (for training).
     """
     decoder = loaded.model.get_decoder()
-    way = way or ("packed" if can_pack(decoder.config) else "padded")
-    lower = None
-    if shape.lora_layers == "top-half":
-        if way != "packed":
-            raise ConfigError(
-                f"lora_layers=top-half is not available for {type(decoder).__name__}; use lora_layers=all"
-            )
-        if keep_lower:
-            lower = LowerHalf(decoder, opening_of(loaded.tokenizer, prompt, shape.max_tokens))
     with attached(loaded.model, shape, seed=seed, bf16=bf16) as peft_model:
         reader = Reader(
             decoder=decoder,
             pad_token=loaded.tokenizer.pad_token_id,
             pooling="mean" if shape.head == "mean-pool" else "last",
             bf16=bf16,
-            way="packed" if way == "packed" else "padded",
-            lower=lower,
         )
+        probes = rows_for(loaded.tokenizer, prompt, PROBES, None, shape.max_tokens)
+        reader = replace(reader, way=way or proven_way(reader, probes))
+        if shape.lora_layers == "top-half":
+            if reader.way != "packed":
+                raise ConfigError(
+                    f"lora_layers=top-half is not available for {type(decoder).__name__}; use lora_layers=all"
+                )
+            if keep_lower:
+                reader = replace(reader, lower=LowerHalf(decoder, probes[0].tokens[: probes[0].shared]))
         head = Head(shape.head, decoder.config.hidden_size, seed=seed).to(loaded.device)
         yield Session(peft_model=peft_model, head=head, reader=reader)
 
@@ -87,7 +84,9 @@ def opened(checkpoint: Checkpoint, loaded: LoadedModel, *, keep_lower: bool = Fa
     """The checkpoint's adapter and head round ``loaded``, which is as it was after the block."""
     manifest = checkpoint.manifest
     bf16, shape = checkpoint.precision == "bf16", checkpoint.shape
-    with fresh(loaded, checkpoint.prompt, shape, bf16=bf16, seed=0, keep_lower=keep_lower, way=manifest.way) as session:
+    with fresh(
+        loaded, checkpoint.prompt, shape, bf16=bf16, seed=0, keep_lower=keep_lower, way=checkpoint.way
+    ) as session:
         put_adapter_state(session.peft_model, checkpoint.adapter)
         head = load_head(shape.head, manifest.width, checkpoint.head).to(loaded.device)
         yield Session(peft_model=session.peft_model, head=head, reader=session.reader)

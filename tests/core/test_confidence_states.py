@@ -13,6 +13,7 @@ from torch.testing import assert_close
 
 from elical_core.confidence.layout import last_real_token, pack, pad
 from elical_core.confidence.packing import Row
+from elical_core.confidence.reader import Reader, proven_way
 from elical_core.confidence.session import Session, fresh, opening_of, rows_for
 from elical_core.config import ConfidenceConfig
 from elical_core.errors import ConfigError
@@ -146,6 +147,23 @@ def test_a_model_without_such_layers_says_so(tiny: Tiny) -> None:
         moved(tiny(), ConfidenceConfig(lora_targets=("c_attn",))),
     ):
         pass
+
+
+def test_a_model_that_cannot_tell_questions_apart_is_padded() -> None:
+    """MPT's position bias counts tokens, so packed questions would disturb each other; Llama's does not."""
+    from transformers import LlamaConfig, LlamaForCausalLM, MptConfig, MptForCausalLM
+
+    rows = [Row((1, 5, 6, 7), 2), Row((1, 5, 8), 2)]
+    ways = []
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        mpt = MptForCausalLM(MptConfig(vocab_size=20, d_model=32, n_layers=2, n_heads=4, initializer_range=0.3))
+        size = {"vocab_size": 20, "hidden_size": 32, "intermediate_size": 48, "initializer_range": 0.3}
+        llama = LlamaForCausalLM(LlamaConfig(**size, num_hidden_layers=2, num_attention_heads=4))
+    for model in (mpt, llama):
+        reader = Reader(decoder=model.eval().get_decoder(), pad_token=0)
+        ways.append(proven_way(reader, rows))
+    assert ways == ["padded", "packed"]
 
 
 def test_the_shared_model_is_left_as_it_was(tiny: Tiny) -> None:
