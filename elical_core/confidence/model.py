@@ -78,9 +78,9 @@ class ConfidenceModel:
         self, questions: Sequence[str], contexts: Sequence[str] | None = None, tick: Tick | None = None
     ) -> NDArray[np.float32]:
         """The states (n, d) that the head reads: the adapted model's last layer. (0, d) for no questions."""
-        return self.score_and_features(questions, contexts, tick)[1]
+        return self.score_with_features(questions, contexts, tick)[1]
 
-    def score_and_features(
+    def score_with_features(
         self, questions: Sequence[str], contexts: Sequence[str] | None = None, tick: Tick | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
         """Both from one pass: ``score`` (n,) and ``features`` (n, d)."""

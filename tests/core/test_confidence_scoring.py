@@ -60,7 +60,7 @@ def test_features_are_what_the_head_reads(tiny: Tiny, checkpoint: Path) -> None:
     head = load_file(checkpoint / "head.safetensors")
     logits = (features - head["mean"]) / head["scale"] @ head["out.weight"][0] + head["out.bias"][0]
     np.testing.assert_allclose(1 / (1 + np.exp(-logits)), model.score(QUESTIONS), atol=1e-6)
-    scores, again = model.score_and_features(QUESTIONS)
+    scores, again = model.score_with_features(QUESTIONS)
     assert np.array_equal(scores, model.score(QUESTIONS))
     assert np.array_equal(again, features)
 
