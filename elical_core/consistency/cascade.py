@@ -12,8 +12,8 @@ from typing import Protocol
 
 from elical_core.config import ConsistencyConfig
 from elical_core.consistency import entity, typed
+from elical_core.consistency.choices import truth_of
 from elical_core.consistency.embedding import Embedder
-from elical_core.consistency.lists import lists
 from elical_core.consistency.pair import Aliases, AskedOf, Decision, Pair, Reading, Rule, different, same, unresolved
 from elical_core.consistency.parse import parse
 from elical_core.domain import DecidingStep
@@ -84,6 +84,8 @@ class Embeddings:
     def _decide(pair: Pair) -> Decision | None:
         if pair.similarity is None or not pair.both_latin:
             return None  # the packaged model reads English: other scripts and bare symbols are noise to it
+        if (truth_of(pair.a) is None) != (truth_of(pair.b) is None):
+            return None  # "yes" is far from every sentence that says yes
         similarity, config = round(pair.similarity, 4), pair.asked.config  # batches differ in the sixth decimal
         if pair.hint and similarity >= config.embedding_same_from:
             return same(DecidingStep.EMBEDDING, f"{pair.hint}; similarity {similarity:.2f}")
@@ -103,9 +105,7 @@ class Cascade:
 
     @classmethod
     def offline(cls, embedder: Embedder | None) -> Cascade:
-        return cls(
-            rules=(exact, alias, *typed.RULES, lists, *entity.RULES), steps=(NamesDiffer(), Embeddings(embedder))
-        )
+        return cls(rules=(exact, alias, *typed.RULES, *entity.RULES), steps=(NamesDiffer(), Embeddings(embedder)))
 
     def by_rule(self, pair: Pair) -> Decision | None:
         """The first rule that decides the pair."""

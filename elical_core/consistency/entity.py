@@ -6,7 +6,7 @@ import re
 
 from elical_core.consistency.pair import Decision, Pair, Reading, Rule, different, once_per_reading, same
 from elical_core.consistency.parse import Parsed
-from elical_core.consistency.persons import Names, compare_names, person_names
+from elical_core.consistency.persons import Names, are_nicknames, compare_names, person_names
 from elical_core.consistency.questions import Asks
 from elical_core.consistency.text import near_spelling
 from elical_core.consistency.vocabulary import ACRONYM_SKIPS, NEGATIONS, STOPWORDS, words_of
@@ -23,7 +23,7 @@ def same_words(pair: Pair) -> Decision | None:
         return same(_STEP, "the same words")
     if a.negations != b.negations or a.numbers != b.numbers:
         return None
-    if not a.numbers and ("".join(a.words) == "".join(b.words) or a.umlauts == b.umlauts):
+    if not a.numbers and ("".join(a.words) == "".join(b.words) or a.umlauts & b.umlauts):
         return same(_STEP, "the same letters")
     if "and" in a.bag ^ b.bag or (a.bag | b.bag) & _ORDER_MATTERS:
         return None
@@ -44,11 +44,12 @@ def same_residue(pair: Pair) -> Decision | None:
 
 def acronym(pair: Pair) -> Decision | None:
     """ "NBA" is "National Basketball Association": three letters or more, all initials. "A.I.S." is not "A.S.S."."""
-    if all(len(w) == 1 and w.isalpha() for w in pair.a.parsed.words + pair.b.parsed.words):
+    mine, theirs = pair.a.parsed.words, pair.b.parsed.words
+    if mine != theirs and all(len(w) == 1 and w.isalpha() and w.isascii() for w in mine + theirs):
         return different(_STEP, "different initials")
     for short, long in ((pair.a, pair.b), (pair.b, pair.a)):
         letters, words = _capitals(short), _initials(long)
-        if letters and 3 <= len(words):
+        if letters and len(words) >= 3:
             person = pair.asked.question.asks is Asks.PERSON
             if words == letters or (person and words.endswith(letters)):
                 return same(_STEP, "one is the initials of the other")
@@ -74,6 +75,8 @@ def persons(pair: Pair) -> Decision | None:
     a, b = person_names(pair.a), person_names(pair.b)
     if not a or not b or pair.a.parsed.numbers != pair.b.parsed.numbers:
         return None
+    if min(len(a), len(b)) == 1 and {a[-1], b[-1]} & pair.asked.words:
+        return None  # the surname of a family that the question names
     verdict = compare_names(a, b)
     if verdict is Names.SAME:
         return same(_STEP, "forms of one name")
@@ -88,6 +91,8 @@ def places(pair: Pair) -> Decision | None:
     if not a or not b or (len(a) == 1) == (len(b) == 1):
         return None
     one, several = (a, b) if len(a) == 1 else (b, a)
+    if one[0] <= pair.asked.words and not frozenset().union(*several) <= pair.asked.words:
+        return None  # only the question's own words on one side
     if one[0] == several[0]:
         return same(_STEP, "the same place, one with its region")
     if one[0] == several[-1]:
@@ -137,7 +142,7 @@ def _one_word_apart(a: Parsed, b: Parsed) -> bool:
 
 def _akin(x: str, y: str) -> bool:
     """Forms of one word: a slip of spelling, a common stem ("German", "Germany"), an initial."""
-    if near_spelling(x, y) or (min(len(x), len(y)) == 1 and x[0] == y[0]):
+    if near_spelling(x, y) or are_nicknames(x, y) or (min(len(x), len(y)) == 1 and x[0] == y[0]):
         return True
     stem = min(len(x), len(y))
     return stem >= 4 and x[: max(4, stem - 2)] == y[: max(4, stem - 2)]

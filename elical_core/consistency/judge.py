@@ -50,7 +50,7 @@ def judge(
             continue
         for reference in usable:
             pair = Pair(asked, reading, reference)
-            if decision := cascade.by_rule(pair) or contained(reading, reference):
+            if decision := _by_rule(pair, cascade):
                 verdicts[row].append(decision)
             else:
                 waiting.append((row, pair))
@@ -59,6 +59,16 @@ def judge(
     for (row, _), decision in zip(waiting, cascade.by_step([pair for _, pair in waiting]), strict=True):
         verdicts[row].append(decision)
     return [_best(found) for found in verdicts]
+
+
+def _by_rule(pair: Pair, cascade: Cascade) -> Decision | None:
+    """The rules, but an answer that states the reference and more ("Rio de Janeiro, Brazil" for "Brazil") is not
+    different for it, as it would be from another answer."""
+    decision = cascade.by_rule(pair)
+    if decision and decision.relation is Relation.SAME:
+        return decision
+    stated = contained(pair.a, pair.b) if pair.a.parsed.negations == pair.b.parsed.negations else None
+    return stated or decision
 
 
 def contained(answer: Reading, reference: Reading) -> Decision | None:

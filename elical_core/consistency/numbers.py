@@ -8,11 +8,16 @@ from fractions import Fraction
 
 from elical_core.consistency.units import CURRENCIES, UNIT_AFTER, UNITS
 
-_UNITS_WORDS = (
+
+def _listed(words: str) -> list[str]:
+    return words.split()
+
+
+_UNITS_WORDS = _listed(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen"
-).split()
-_TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+)
+_TENS_WORDS = _listed("twenty thirty forty fifty sixty seventy eighty ninety")
 _SMALL = {word: value for value, word in enumerate(_UNITS_WORDS)} | {
     word: 10 * value for value, word in enumerate(_TENS_WORDS, 2)
 }
@@ -31,14 +36,19 @@ _NUMBER_WORD = re.compile(
 _PRONOUN_ONE = re.compile(r"\b(?:no|any|every|some|each|the|this|that|which)[ -]one\b|\bone (?=of\b|another\b|day\b)")
 
 _VALUE = (
-    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:[ '’]\d{3})+(?![\d,])"
+    r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?|\d{1,3}(?:\.\d{3})+,\d+"
+    r"|\d{1,3}(?:[ '’]\d{3})+(?![\d,])"
     r"|\d+\.\d+(?![.\d])|\d+,\d{1,2}(?![\d,])|\d+|\.\d+)"
 )
 NUMBER = re.compile(
-    rf"(?<![\w.])(?P<sign>(?:(?<![\w)])[-+]|\b(?:minus|negative) )?)(?P<currency>(?:us)?\$|[€£¥₹₩₽])?[ ]?(?P<value>{_VALUE})"
+    r"(?<![\w.])(?P<sign>(?:(?<![\w)])[-+]|\b(?:minus|negative) )?)(?P<currency>(?:us)?\$|[€£¥₹₩₽])?[ ]?"
+    rf"(?P<value>{_VALUE})"
     r"(?:(?P<over>/\d{1,3})(?![\d/])|[ ](?P<part>\d{1,2}/\d{1,2})(?![\d/]))?"
     r"(?P<power>e[+-]?\d{1,3}(?!\w)|[ ]?[x×*·][ ]?10[ ]?\^[ ]?[+-]?\d{1,3}|\^[+-]?\d{1,3})?"
     r"(?P<ordinal>st|nd|rd|th)?(?![\d])"
+)
+_CLOCK = re.compile(
+    r"(?<![\d.:])(?P<hour>1[0-2]|0?[1-9])(?:[:.](?P<minute>[0-5]\d))? ?(?P<half>[ap]\.?m)\b\.?", re.IGNORECASE
 )
 _SCALE_AFTER = re.compile(r"[ -]?(hundred|thousand|million|billion|trillion|dozen)s?\b|(k|mn|mio|bn|tn|m|b)\b(?![/²^])")
 
@@ -79,6 +89,16 @@ def digitise(folded: str) -> str:
         return folded
     keep = _PRONOUN_ONE.sub(lambda found: found[0].replace("one", "\x00"), folded)
     return _NUMBER_WORD.sub(_digits_of, keep).replace("\x00", "one")
+
+
+def clock_times(folded: str) -> str:
+    """Twelve-hour times in 24 hours ("10 pm" -> "22:00"); the rest stays."""
+    return _CLOCK.sub(_in_24_hours, folded)
+
+
+def _in_24_hours(match: re.Match[str]) -> str:
+    hour = int(match["hour"]) % 12 + (12 if match["half"].startswith("p") else 0)
+    return f"{hour}:{match['minute'] or '00'}"
 
 
 def quantities(digitised: str) -> list[Quantity]:
@@ -134,12 +154,13 @@ def _value_of(match: re.Match[str]) -> Fraction:
 
 
 def _rounded(a: Fraction, b: Fraction) -> bool:
-    """One is the other at fewer decimals (3.14, 3.14159), at least three figures long."""
-    shorter, longer = sorted((a, b), key=lambda x: x.denominator)
-    if shorter.denominator == 1 or abs(shorter) * shorter.denominator < 100:
-        return False
-    decimals = len(str(shorter.denominator)) if shorter.denominator % 10 else len(str(shorter.denominator)) - 1
-    return any(round(longer, d) == shorter for d in range(1, decimals + 2))
+    """One is the other at fewer decimals (3.14 and 3.14159, 0.333 and 1/3); three figures at least, one behind the
+    point."""
+    for short, exact in ((a, b), (b, a)):
+        decimals = next((d for d in range(1, 12) if (short * 10**d).denominator == 1), None)
+        if short.denominator > 1 and decimals and abs(short) * 10**decimals >= 100 and round(exact, decimals) == short:
+            return True
+    return False
 
 
 def _digits_of(match: re.Match[str]) -> str:

@@ -9,8 +9,8 @@ from typing import Self, TypeVar
 
 from elical_core.config import ConsistencyConfig
 from elical_core.consistency.parse import Parsed, parse
-from elical_core.consistency.questions import Question, read_question
-from elical_core.consistency.vocabulary import PLACE_TYPES, QUALIFIERS, STOPWORDS, WRAPPERS
+from elical_core.consistency.questions import Asks, Question, read_question
+from elical_core.consistency.vocabulary import CORPORATE, PLACE_TYPES, QUALIFIERS, STOPWORDS, WRAPPERS
 from elical_core.domain import DecidingStep, Relation
 
 Aliases = Sequence[Sequence[str]]  # groups of answers that mean the same in this project
@@ -82,6 +82,8 @@ class Reading:
         return self.parsed.numbers - self.asked.words
 
     def _is_wrapping(self, word: str) -> bool:
+        if word in CORPORATE:
+            return word == self.parsed.words[-1]
         if word in self.parsed.proper:
             return False
         if word in PLACE_TYPES:
@@ -132,8 +134,12 @@ class Pair:
         if not small.content <= large.content:
             return ""
         extra = large.content - small.content
-        if extra & (QUALIFIERS - self.asked.words) or any(len(w) == 1 for w in extra) or "and" in large.bag ^ small.bag:
+        if extra & (QUALIFIERS - self.asked.words) or any(len(w) == 1 for w in extra):
             return ""
+        if large.bag & {"and", "or"} != small.bag & {"and", "or"} or bool(self.a.residue) != bool(self.b.residue):
+            return ""  # a list, a hedge; or one of them only repeats the question
+        if "," in large.digitised and extra & large.proper and self.asked.question.asks is not Asks.PLACE:
+            return ""  # "Rihanna, Madonna"
         return f"one only adds {', '.join(sorted(extra))}" if extra else "the same words in another order"
 
     @cached_property

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from elical_core.consistency.clean import classify, clean
-from elical_core.consistency.dates import DateSpan, find_dates
-from elical_core.consistency.numbers import Quantity, digitise, quantities, roman
+from elical_core.consistency.date_text import DateSpan, find_dates
+from elical_core.consistency.numbers import Quantity, clock_times, digitise, quantities, roman
 from elical_core.consistency.text import comparable, expand_contractions, fold, scripts
 from elical_core.consistency.vocabulary import (
     ABBREVIATIONS,
@@ -75,9 +75,11 @@ class Parsed:
         return scripts(self.text)
 
     @cached_property
-    def umlauts(self) -> str:
-        """The words with ö as oe."""
-        return " ".join(_words(fold(self.shown, umlauts=True)))
+    def umlauts(self) -> frozenset[str]:
+        """The text with ö as o and as oe; empty without such letters, which decide nothing then."""
+        if self.shown.isascii():
+            return frozenset({self.text})
+        return frozenset({self.text, fold(self.shown, umlauts=True)})
 
     @property
     def is_answer(self) -> bool:
@@ -96,7 +98,7 @@ def parse(answer: str) -> Parsed:
     folded = _ROMAN_FOLDED.sub(lambda m: str(roman(m[1].upper())), folded)
     folded = WHOLE_COUNTRY_NAMES.get(folded.removeprefix("the "), folded)
     folded = _AMERICA.sub("united states", _COUNTRY.sub(lambda m: COUNTRY_NAMES[m[0]], folded))
-    digitised = digitise(folded)
+    digitised = clock_times(digitise(folded))
     found = tuple(quantities(digitised))
     words = _words(digitised, found, ARTICLES - {"a"} if _CAPITAL_A.search(shown) else ARTICLES)
     negations = sum(w in NEGATIONS for w in words)
@@ -130,7 +132,7 @@ def plain_number(value: object) -> str:
 
 
 def _words(text: str, found: tuple[Quantity, ...] = (), articles: frozenset[str] = ARTICLES) -> tuple[str, ...]:
-    """Words of a text, numbers in one spelling, articles left out unless they are all there is or end it ("vitamin a")."""
+    """Words of a text, numbers in one spelling; articles go unless they are all there is or end it ("vitamin a")."""
     words: list[str] = []
     position = 0
     for quantity in found:

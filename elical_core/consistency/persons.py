@@ -6,7 +6,7 @@ from enum import Enum
 
 from elical_core.consistency.pair import Reading, once_per_reading
 from elical_core.consistency.text import near_spelling
-from elical_core.consistency.vocabulary import NAME_PARTICLES, PERSON_TITLES, STOPWORDS
+from elical_core.consistency.vocabulary import NAME_PARTICLES, NICKNAMES, PERSON_TITLES, STOPWORDS
 
 
 class Names(Enum):
@@ -28,6 +28,8 @@ def person_names(reading: Reading) -> tuple[str, ...]:
         rest = [w for w in words if w not in kept]
         if len(kept) >= 2 and any(w not in reading.parsed.proper and w not in STOPWORDS for w in rest):
             words = kept
+    if "of" in words and words[words.index("of") - 1] in PERSON_TITLES:
+        return ()  # "President of Iran" is an office
     words = [w for w in words if w not in PERSON_TITLES]
     if not 1 <= len(words) <= 6 or any(w in {"and", "or"} for w in words):
         return ()
@@ -45,13 +47,14 @@ def compare_names(a: tuple[str, ...], b: tuple[str, ...]) -> Names:
     short, long = (a, b) if len(a) <= len(b) else (b, a)
     if len(short) == 1:
         return Names.SAME if len(long) >= 2 and short[0] == long[-1] and len(short[0]) > 2 else Names.UNKNOWN
+    middles = len(short) - 2, len(long) - 2
     if len(short) == len(long):
         off = [(x, y) for x, y in zip(short, long, strict=True) if x != y]
         if len(off) == 1 and near_spelling(*off[0]):
             return Names.SAME
     if short[-1] == long[-1]:
-        if _fits(short[0], long[0]) and _in_order(short[1:-1], long[1:-1]):
-            return Names.SAME
+        if (_fits(short[0], long[0]) or are_nicknames(short[0], long[0])) and _in_order(short[1:-1], long[1:-1]):
+            return Names.UNKNOWN if 0 < middles[0] < middles[1] else Names.SAME  # "George W. Bush", "George H. W. Bush"
         first_names = short[0] not in long and long[0] not in short and not _close(short[0], long[0])
         return Names.DIFFERENT if first_names and not _in_order(short[:-1], long[:-1]) else Names.UNKNOWN
     if short == long[: len(short)]:  # "Katherine Mansfield Beauchamp": married and double names
@@ -65,8 +68,12 @@ def _fits(x: str, y: str) -> bool:
 
 
 def _close(x: str, y: str) -> bool:
-    """May be forms of one first name ("Bill" and "William" are not told apart here: see the callers' UNKNOWN)."""
-    return _fits(x, y) or near_spelling(x, y) or x[:3] == y[:3]
+    """May be forms of one first name ("Bill", "William"; "Sándor", "Sandor")."""
+    return are_nicknames(x, y) or _fits(x, y) or near_spelling(x, y) or x[:3] == y[:3]
+
+
+def are_nicknames(x: str, y: str) -> bool:
+    return any(x in group and y in group for group in NICKNAMES)
 
 
 def _in_order(some: tuple[str, ...], all_parts: tuple[str, ...]) -> bool:

@@ -26,7 +26,7 @@ class Asks(StrEnum):
 
 @dataclass(frozen=True)
 class Question:
-    """``options``: letter -> folded text, of a multiple-choice question; ``choices``: the folded things to choose from."""
+    """``options``: letter -> folded text, of a multiple-choice question; ``choices``: the folded things on offer."""
 
     text: str
     folded: str
@@ -37,50 +37,62 @@ class Question:
     several: bool  # the wording asks for more than one thing
 
 
-_WH = r"(?:^|[^\w])(?:what|which|whose|in what|in which|on what|on which|at what|name the|give the)"
+_WHAT = r"(?:what|which)"
+_BE = r"(?:is|was|are)"
 _TIME = re.compile(
-    r"^when\b|\bwhen (?:was|did|is|were|does|do|will|are|has|had)\b|^(?:[a-z]+ )?when's\b|\bwhat time\b|^since when|\bwhat (?:is|was) the date\b"
-    rf"|{_WH}(?: [\w'-]+){{0,3}}? (?:years?|dates?|months?|days?|decades?|centur(?:y|ies)|birthday)\b|\bdate of (?:birth|death)\b"
-    r"|\bbirthday\b|\b(?:year|date)(?: \w+){0,3}$"
+    r"^when\b|\bwhen (?:was|did|is|were|does|do|will|are|has|had)\b|^(?:[a-z]+ )?when's\b|\bwhat time\b|^since when"
+    r"|\bwhat (?:is|was) the date\b|\bdate of (?:birth|death)\b|\bbirthday\b|\b(?:year|date)(?: \w+){0,3}$"
+    r"|(?:^|[^\w])(?:what|which|whose|in what|in which|on what|on which|at what|name the|give the)"
+    r"(?: [\w'-]+){0,3}? (?:years?|dates?|months?|days?|decades?|centur(?:y|ies)|birthday)\b"
 )
 _NUMBER = re.compile(
-    r"\bhow (?:many|much|old|tall|long|far|high|big|large|deep|fast|heavy|wide|often|hot|cold|large)\b|\bwhat (?:is|was|are) the "
-    r"(?:[\w-]+ ){0,4}(?:population|number|amount|percentage|percent|height|length|distance|area|age|speed|price|cost|value|weight|"
-    r"temperature|score|total|sum|rate|ratio|size|average|result of|boiling point|melting point|atomic number)\b"
-    r"|\b(?:what|which) (?:number|percentage|percent|size|age)\b|\bcalculate\b|\bcompute\b|\bsolve\b|\d ?[+*×÷] ?\d"
+    r"\bhow (?:many|much|old|tall|long|far|high|big|large|deep|fast|heavy|wide|often|hot|cold)\b"
+    rf"|\bwhat {_BE} the (?:[\w-]+ ){{0,4}}(?:population|number|amount|percentage|percent|height|length"
+    r"|distance|area|age"
+    r"|speed|price|cost|value|weight|temperature|score|total|sum|rate|ratio|size|average|result of|boiling point"
+    r"|melting point|atomic number)\b"
+    rf"|\b{_WHAT} (?:number|percentage|percent|size|age)\b|\bcalculate\b|\bcompute\b|\bsolve\b|\d ?[+*×÷] ?\d"
 )
 _YES_NO = re.compile(
-    r"^(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|shall|may|might|must|isn't|aren't|don't|"
-    r"doesn't|didn't|wasn't|weren't|true or false|yes or no)\b"
+    r"^(?:is|are|was|were|am|do|does|did|can|could|has|have|had|will|would|should|shall|may|might|must|isn't|aren't"
+    r"|don't|doesn't|didn't|wasn't|weren't|true or false|yes or no)\b"
 )
 _PERSON = re.compile(
-    r"\b(?:who|whom|whose)\b|\b(?:what|which) (?:is|was) the name of (?:the|a) (?:person|man|woman|actor|actress|singer|author|"
-    r"director|president|king|queen)|\b(?:what|which) (?:[\w-]+ ){0,2}(?:actor|actress|singer|author|director|president|king|queen|"
-    r"person|man|woman|player|writer|scientist|composer|artist|poet|emperor|musician|politician|physicist|philosopher|monarch|"
-    r"rapper|rappers|female rappers|painter|prime minister)\b"
+    rf"\b(?:who|whom|whose)\b|\b{_WHAT} (?:is|was) the name of (?:the|a) (?:person|man|woman|actor|actress"
+    r"|singer|author"
+    rf"|director|president|king|queen)|\b{_WHAT} (?:[\w-]+ ){{0,2}}(?:actor|actress|singer|author|director"
+    r"|president|king"
+    r"|queen|person|man|woman|player|writer|scientist|composer|artist|poet|emperor|musician|politician|physicist"
+    r"|philosopher|monarch|rappers?|painter|prime minister)\b"
 )
 _PLACE = re.compile(
-    r"\bwhere\b|\b(?:what|which) (?:[\w'-]+ ){0,2}(?:city|town|country|countries|state|region|place|location|continent|county|"
-    r"province|village|capital|island|district|nation|municipality|borough|cities)\b|\bcapital of\b|\bplace of (?:birth|death|burial)\b"
+    rf"\bwhere\b|\b{_WHAT} (?:[\w'-]+ ){{0,2}}(?:city|town|country|countries|state|region|place|location"
+    r"|continent|county"
+    r"|province|village|capital|island|district|nation|municipality|borough|cities)\b|\bcapital of\b"
+    r"|\bplace of (?:birth|death|burial)\b"
 )
+_MARK = r"\(?{}(?:\)|\.|:)\s"  # "A) ", "(A) ", "A. ", "A: "
 _OPTION = re.compile(
-    r"(?:^|[\s;,(\[])\(?([A-Ja-j])(?:\)|\.|:)\s+(.+?)(?=(?:[\s;,(\[]\(?[A-Ja-j](?:\)|\.|:)\s)|$)", re.DOTALL
+    rf"(?:^|[\s;,(\[]){_MARK.format('([A-Ja-j])')}+(.+?)(?=(?:[\s;,(\[]{_MARK.format('[A-Ja-j]')})|$)", re.DOTALL
 )
 _CHOICE = re.compile(r"[,:]\s+(?:either )?(.+?),? or (?!.* or )(.+?)\s*\??$")
 _CHOICE_CUE = re.compile(
-    r"\b(?:which|who|what|whose|whom)\b.*\b(?:first|earlier|later|older|younger|longer|more|most|higher|taller|larger|bigger|born|"
-    r"died|recently|newer|better|came out|released|closer|lower|smaller|fewer|less|shorter)\b"
+    r"\b(?:which|who|what|whose|whom)\b.*\b(?:first|earlier|later|older|younger|longer|more|most|higher|taller|larger"
+    r"|bigger|born|died|recently|newer|better|came out|released|closer|lower|smaller|fewer|less|shorter)\b"
 )
 _SEVERAL = re.compile(
-    r"\b(?:what|which) (?:\w+ ){0,2}(?:are|were|two|three|four|five)\b|\bwho (?:are|were|all)\b|\b(?:list|name (?:two|three|four|five|all|some))\b"
-    r"|\b(?:what|which) \w+(?:ies|[^su]s) (?:are|were|do|did|have|border)\b"
+    rf"\b{_WHAT} (?:\w+ ){{0,2}}(?:are|were|two|three|four|five)\b|\bwho (?:are|were|all)\b"
+    r"|\b(?:list|name (?:two|three|four|five|all|some))\b"
+    rf"|\b{_WHAT} \w+(?:ies|[^su]s) (?:are|were|do|did|have|border)\b"
 )
+_GRAIN = re.compile(r"\b(?:what|which|of the)(?: [\w'-]+){0,3}? (year|date|month|day|decade|century|birthday)\b")
 # "Name a Nobel physicist": many answers are right, so that disagreement says nothing (see ``asks_for_any``).
 _ANY = re.compile(
     r"^(?:please )?(?:(?:name|give|list|tell me|mention|state|suggest|write|provide|think of|cite)(?: me)? (?:us )?"
     r"(?:an?|one|any|some|two|three|four|five|\d+) (?!(?:name|answer|date|year)\b)"
     r"|(?:what|which|who) (?:is|are|was|were) (?:an|a|one|some) (?:example|instance|possible|of the)"
-    r"|what(?:'s| is| are) (?:some|one of|an example)|can you (?:name|give|list)(?: me)? (?:an?|one|any|some|two|three) )"
+    r"|what(?:'s| is| are) (?:some|one of|an example)|can you (?:name|give|list)(?: me)? (?:an?|one|any"
+    r"|some|two|three) )"
 )
 
 

@@ -10,7 +10,8 @@ import re
 
 _OBJECT = (
     r"(?:answer|provide|help|assist|find|tell you|determine|verify|access|say\b|give you|give an|recall|remember"
-    r"|confirm|identify|comply|fulfil|do that|discuss|share|be sure|be certain|accurately|directly|browse|predict|speculate)"
+    r"|confirm|identify|comply|fulfil|do that|discuss|share|be sure|be certain|accurately|directly|browse|predict"
+    r"|speculate)"
 )
 _STARTS = (
     r"(?:i'm|i am|we are|we're) sorry,? (?:but\b|i\b|there\b|we\b|as\b|no\b|that i\b|this\b|the\b)",
