@@ -64,7 +64,11 @@ class Project(Base):
 
 class Question(Base):
     __tablename__ = "questions"
-    __table_args__ = (UniqueConstraint("project_id", "external_id"), Index(None, "project_id", "split"))
+    __table_args__ = (
+        UniqueConstraint("project_id", "external_id"),
+        Index(None, "project_id", "split"),
+        Index(None, "project_id", "id"),
+    )
 
     id: Mapped[int] = mapped_column(primary_key=True)
     project_id: Mapped[int] = mapped_column(ForeignKey("projects.id", ondelete="CASCADE"))

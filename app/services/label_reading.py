@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
+from elical_core.consistency.clean import clean
 from elical_core.domain import Stream, VerdictValue
 from elical_core.errors import InputError
 
@@ -106,8 +107,8 @@ def _listed(cell: Any) -> tuple[str, ...]:
         except json.JSONDecodeError as error:
             raise InputError(f"{CORRECT_ANSWERS} is not a JSON list ({error.msg}): {cell!r}") from error
     found = [cell] if isinstance(cell, str) else cell
-    if not isinstance(found, list) or not all(isinstance(text, str) and text.strip() for text in found):
-        raise InputError(f"{CORRECT_ANSWERS} must be a text or a list of texts, got {cell!r}")
+    if not isinstance(found, list) or not all(isinstance(text, str) and clean(text) for text in found):
+        raise InputError(f"{CORRECT_ANSWERS} must be a text or a list of texts that say something, got {cell!r}")
     return tuple(dict.fromkeys(text.strip() for text in found))
 
 

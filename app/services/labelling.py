@@ -38,6 +38,7 @@ from db.repositories.leases import LeaseRepository
 from db.repositories.projects import ProjectRepository
 from db.repositories.rounds import RoundRepository
 from db.repositories.verdicts import VerdictRepository
+from elical_core.consistency.clean import clean
 from elical_core.domain import Role, VerdictValue
 from elical_core.errors import Conflict, InputError, NotAllowed
 
@@ -258,11 +259,12 @@ def release(database: Database, who: Actor, *, question_id: int, lease_token: st
 
 
 def save_reference(database: Database, who: Actor, question_id: int, answers: Sequence[str]) -> tuple[str, ...]:
-    """Adds typed reference answers to a question; gives all of them. Blank ones are refused, known ones kept once."""
+    """Adds typed reference answers to a question; gives all of them. Known ones are kept once; one of which nothing is
+    left after cleaning (blanks, "?") is refused, because it would match everything."""
     require(who, Role.ANNOTATOR)
     typed = [answer.strip() for answer in answers]
-    if not typed or not all(any(not char.isspace() for char in answer) for answer in typed):
-        raise InputError("a reference answer must not be empty; type the answer, or leave it out")
+    if not typed or not all(clean(answer) for answer in typed):
+        raise InputError(f"a reference answer must say something, got {', '.join(map(repr, answers)) or 'none'}")
     with database.write.begin() as session:
         question = get_question(session, question_id)
         _begin(session, who, question.project_id)

@@ -46,7 +46,7 @@ def queue_state(database: Database, who: Actor, project_id: int, *, now: datetim
             item.question_id: max(1, int(drawn_by.settings.get("overlap", 1)))
             for item, drawn_by in RoundRepository(session).items(project_id)
         }
-        answered = GenerationRepository(session).answered_ids(project_id)
+        without_answers = GenerationRepository(session).drawn_without_answers(project_id)
         rows = [row for row in VerdictRepository(session).judgements(project_id) if row.question_id in wanted]
         mine = {row.question_id: row for row in rows if row.annotator_id == who.id}
         done_by_me = {key for key, row in mine.items() if row.n_judged or row.n_unsure or row.n_skipped}
@@ -60,7 +60,6 @@ def queue_state(database: Database, who: Actor, project_id: int, *, now: datetim
             if lease.question_id in taken:
                 taken[lease.question_id].add(lease.annotator_id)
         blocked = {key for key, people in taken.items() if len(people) >= wanted[key]} - done_by_me - full_by_others
-        without_answers = set(wanted) - answered
         seconds = VerdictRepository(session).seconds_by(project_id, who.id)
         return QueueState(
             drawn=len(wanted),

@@ -223,21 +223,31 @@ class QuestionView:
 def questions_by_id(database: Database, who: Actor, project_id: int) -> dict[int, QuestionView]:
     """Every question of the project by its number, in import order."""
     require(who, Role.VIEWER)
-    query = select(Question).where(Question.project_id == project_id).order_by(Question.id)
+    columns = (
+        Question.id,
+        Question.external_id,
+        Question.text,
+        Question.context,
+        Question.domain,
+        Question.group,
+        Question.split,
+        Question.reference_answers,
+    )
+    query = select(*columns).where(Question.project_id == project_id).order_by(Question.id)
     with database.read.begin() as session:
         ProjectRepository(session).get(project_id)
         return {
-            q.id: QuestionView(
-                id=q.id,
-                external_id=q.external_id,
-                text=q.text,
-                context=q.context,
-                domain=q.domain,
-                group=q.group,
-                split=q.split,
-                reference_answers=tuple(q.reference_answers),
+            row[0]: QuestionView(
+                id=row[0],
+                external_id=row[1],
+                text=row[2],
+                context=row[3],
+                domain=row[4],
+                group=row[5],
+                split=row[6],
+                reference_answers=tuple(row[7]),
             )
-            for q in session.scalars(query)
+            for row in session.execute(query)
         }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, ScalarSelect, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from db.models import AnswerCluster, Generation, Question
+from db.models import AnswerCluster, Generation, Question, RoundItem
 from elical_core.domain import Split
 
 
@@ -91,8 +91,16 @@ class GenerationRepository:
             query = query.where(Generation.model_fingerprint == fingerprint)
         return [(question, generation) for question, generation in self._session.execute(query)]
 
-    def answered_ids(self, project_id: int) -> set[int]:
-        query = select(Generation.question_id).join(Question).where(Question.project_id == project_id)
+    def drawn_without_answers(self, project_id: int) -> set[int]:
+        """Questions that a round has drawn and no model has answered."""
+        query = (
+            select(RoundItem.question_id)
+            .join(Question, Question.id == RoundItem.question_id)
+            .where(
+                Question.project_id == project_id,
+                ~select(Generation.id).where(Generation.question_id == RoundItem.question_id).exists(),
+            )
+        )
         return set(self._session.scalars(query))
 
     def newest(self, question_id: int) -> Generation | None:

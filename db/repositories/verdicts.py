@@ -47,6 +47,12 @@ def is_current() -> ColumnElement[bool]:
     )
 
 
+def _is_in(project_id: int) -> ColumnElement[bool]:
+    """The question is in the project; written so that no index on questions fits, because a project has far more
+    questions than verdicts and SQLite, which keeps no statistics here, would walk through all of them."""
+    return (Question.project_id + 0) == project_id
+
+
 class VerdictRepository:
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -105,7 +111,7 @@ class VerdictRepository:
             .join(Question, Question.id == Verdict.question_id)
             .join(AnswerCluster, AnswerCluster.id == Verdict.cluster_id)
             .where(
-                Question.project_id == project_id,
+                _is_in(project_id),
                 Verdict.annotator_id == annotator_id,
                 Verdict.value != VerdictValue.WITHDRAWN,
                 AnswerCluster.generation_id == newest_generation(Verdict.question_id),
@@ -139,7 +145,7 @@ class VerdictRepository:
             .join(Generation, Generation.id == AnswerCluster.generation_id)
             .join(Question, Question.id == Verdict.question_id)
             .join(User, User.id == Verdict.annotator_id)
-            .where(Question.project_id == project_id, Generation.id == newest_generation(Question.id), is_current())
+            .where(_is_in(project_id), Generation.id == newest_generation(Question.id), is_current())
             .group_by(Verdict.question_id, User.id, User.name)
             .order_by(Verdict.question_id, User.name)
         )
@@ -167,7 +173,7 @@ class VerdictRepository:
         per_submit = (
             select(Verdict.question_id, func.max(Verdict.seconds_on_screen).label("seconds"))
             .join(Question, Question.id == Verdict.question_id)
-            .where(Question.project_id == project_id)
+            .where(_is_in(project_id))
             .group_by(Verdict.question_id, Verdict.client_key)
             .subquery()
         )
@@ -180,7 +186,7 @@ class VerdictRepository:
             select(func.max(Verdict.seconds_on_screen))
             .join(Question, Question.id == Verdict.question_id)
             .where(
-                Question.project_id == project_id,
+                _is_in(project_id),
                 Verdict.annotator_id == annotator_id,
                 Verdict.value != VerdictValue.WITHDRAWN,
             )
@@ -199,7 +205,7 @@ class VerdictRepository:
             .join(Generation, Generation.id == AnswerCluster.generation_id)
             .join(Question, Question.id == Verdict.question_id)
             .join(User, User.id == Verdict.annotator_id)
-            .where(Question.project_id == project_id)
+            .where(_is_in(project_id))
             .order_by(Verdict.id)
         )
         if not history:
@@ -218,7 +224,7 @@ class VerdictRepository:
             .join(Question, Question.id == Verdict.question_id)
             .join(AnswerCluster, AnswerCluster.id == Verdict.cluster_id)
             .where(
-                Question.project_id == project_id,
+                _is_in(project_id),
                 AnswerCluster.generation_id == newest_generation(Question.id),
                 is_current(),
             )

@@ -355,8 +355,9 @@ def test_typed_references_are_kept_once(database: Database, ann: Actor, fill: Fi
     assert labelling.save_reference(database, ann, item.question_id, [" Paris ", "Paris"]) == ("Paris",)
     assert labelling.save_reference(database, ann, item.question_id, ["Lutetia"]) == ("Paris", "Lutetia")
     assert take(database, ann, project.project_id).reference_answers == ("Paris", "Lutetia")
-    with pytest.raises(InputError, match="must not be empty"):
-        labelling.save_reference(database, ann, item.question_id, [" "])
+    for nothing in ([" "], ["?"], []):
+        with pytest.raises(InputError, match="must say something"):
+            labelling.save_reference(database, ann, item.question_id, nothing)
 
 
 def test_the_queue_says_what_is_left_and_why(database: Database, ann: Actor, bob: Actor, fill: Fill) -> None:

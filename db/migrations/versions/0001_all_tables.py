@@ -81,6 +81,7 @@ def upgrade() -> None:
     sa.UniqueConstraint('project_id', 'external_id', name=op.f('uq_questions_project_id_external_id'))
     )
     with op.batch_alter_table('questions', schema=None) as batch_op:
+        batch_op.create_index(batch_op.f('ix_questions_project_id_questions_id'), ['project_id', 'id'], unique=False)
         batch_op.create_index(batch_op.f('ix_questions_project_id_questions_split'), ['project_id', 'split'], unique=False)
 
     op.create_table('generations',
@@ -252,6 +253,7 @@ def downgrade() -> None:
     op.drop_table('generations')
     with op.batch_alter_table('questions', schema=None) as batch_op:
         batch_op.drop_index(batch_op.f('ix_questions_project_id_questions_split'))
+        batch_op.drop_index(batch_op.f('ix_questions_project_id_questions_id'))
 
     op.drop_table('questions')
     op.drop_table('checkpoints')
