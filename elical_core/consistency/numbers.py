@@ -27,9 +27,10 @@ _ORDINALS = {"first": 1, "second": 2, "third": 3, "fifth": 5, "eighth": 8, "nint
 _SCALES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12, "dozen": 12}
 _SHORT_SCALES = {"k": 10**3, "m": 10**6, "mn": 10**6, "mio": 10**6, "b": 10**9, "bn": 10**9, "tn": 10**12}
 _SCALE_ORDINALS = {f"{word}th": value for word, value in _SCALES.items() if value != 12}
-_WORDS = "|".join(sorted([*_SMALL, *_ORDINALS, *(f"{s}s?" for s in _SCALES), *_SCALE_ORDINALS], key=len, reverse=True))
-_NUMBER_WORD = re.compile(
-    rf"\b(?:an? (?={'|'.join(_SCALES)}))?(?:{_WORDS})\b(?:(?:[ -]+(?:and +)?|-)(?:{_WORDS})\b)*"
+_SIMPLE = "|".join(sorted([*_SMALL, *_ORDINALS, *_SCALE_ORDINALS], key=len, reverse=True))
+_SCALE = "|".join(f"{word}s?" for word in _SCALES)
+_NUMBER_WORD = re.compile(  # a scale begins one only after "a": "1.5 million" and "Million Dollar Baby" stay
+    rf"\b(?:an? (?:{_SCALE})|{_SIMPLE})\b(?:(?:[ -]+(?:and +)?|-)(?:{_SIMPLE}|{_SCALE})\b)*"
     rf"(?: +point(?: +(?:{'|'.join(_UNITS_WORDS)})\b)+)?"
 )
 # "one of them", "no one" and "the one" are not numbers.
@@ -76,7 +77,9 @@ class Quantity:
             larger = max(abs(self.value), abs(other.value))
             return abs(self.value - other.value) <= larger / 100
         mine, theirs = self.value, other.value
-        if self.unit != other.unit:  # one of them is bare: compare as written
+        if self.unit != other.unit:  # one of them is bare: as written, or a share against its decimal
+            if "share" in {self.unit, other.unit} and mine == theirs:
+                return True
             mine, theirs = mine / self.factor, theirs / other.factor
         if mine == theirs:
             return True

@@ -16,7 +16,7 @@ STOPWORDS = ARTICLES | words_of(
     were be been being am do does did has have had having will would shall should can could may might must it
     its he him his she her hers they them their theirs we us our i me my you your who whom whose which what when
     where why how that this these those there here then so also just only very really probably likely maybe
-    actually called named known said named one ones mr mrs ms dr sir"""
+    actually called named known said named mr mrs ms dr sir"""
 )
 
 # Generic words around an answer ("located in X", "the author X"). They go only where they are written small.
