@@ -3,17 +3,38 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from elical_core.config import ConsistencyConfig
 from elical_core.consistency.cascade import Cascade
+from elical_core.consistency.cluster import Sampled, cluster_many
 from elical_core.consistency.embedding import Embedder
 from elical_core.consistency.pair import AskedOf, Decision, Pair, Reading
 from elical_core.consistency.parse import parse
 from elical_core.domain import DecidingStep, Relation
 from elical_core.errors import InputError
+
+
+class CountingEmbedder:
+    """Counts the calls, texts and seconds of another embedder."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self.calls, self.texts, self.seconds = 0, 0, 0.0
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        start = time.perf_counter()
+        rows = self._embedder.embed(texts)
+        self.calls, self.texts = self.calls + 1, self.texts + len(texts)
+        self.seconds += time.perf_counter() - start
+        return rows
 
 
 def read_pairs(path: Path) -> list[dict[str, Any]]:
@@ -39,9 +60,11 @@ def bench_equivalence(
     pairs_path: Path, *, embedder: Embedder | None = None, config: ConsistencyConfig | None = None
 ) -> dict[str, Any]:
     """Agreement with judged pairs: ``decided`` and ``agreement`` (of the decided) as shares, both None for no pairs;
-    ``by_step`` the share of all pairs that each step decided and how often it agreed; ``errors`` the disagreements."""
+    ``by_step`` the share of all pairs that each step decided and how often it agreed; ``embedded_texts_per_question``;
+    ``errors`` the disagreements."""
     judged = read_pairs(pairs_path)
-    decisions = decide_judged(judged, embedder, config or ConsistencyConfig())
+    counting = CountingEmbedder(embedder) if embedder else None
+    decisions = decide_judged(judged, counting, config or ConsistencyConfig())
     decided = [(p, d) for p, d in zip(judged, decisions, strict=True) if d.is_decided]
     agreed = [p["label"] == d.relation for p, d in decided]
     steps = Counter(d.step for _, d in decided)
@@ -57,11 +80,42 @@ def bench_equivalence(
         },
         "same": _recall(judged, decisions, Relation.SAME),
         "different": _recall(judged, decisions, Relation.DIFFERENT),
+        "embedded_texts_per_question": counting.texts / len(judged) if counting and judged else 0.0,
         "errors": [
             {key: p[key] for key in ("question", "a", "b", "label")} | {"step": d.step.value, "why": d.why}
             for (p, d), ok in zip(decided, agreed, strict=True)
             if not ok
         ],
+    }
+
+
+def bench_clusters(
+    items: Sequence[Sampled], *, embedder: Embedder | None = None, config: ConsistencyConfig | None = None
+) -> dict[str, Any]:
+    """Clustering of sampled answers: seconds (``embedding_seconds`` within), clusters per question, embedded texts per
+    question, shares of the samples that are same, different and unresolved against the greedy answer, and the share of
+    questions with a target. The shares are None for no items."""
+    counting = CountingEmbedder(embedder) if embedder else None
+    start = time.perf_counter()
+    results = cluster_many(items, embedder=counting, config=config)
+    seconds = time.perf_counter() - start
+    samples = sum(len(item.samples) for item in items)
+
+    def share(count: float, of: int) -> float | None:
+        return count / of if of else None
+
+    return {
+        "questions": len(items),
+        "samples": samples,
+        "seconds": seconds,
+        "embedding_seconds": counting.seconds if counting else 0.0,
+        "embedding_calls": counting.calls if counting else 0,
+        "embedded_texts_per_question": share(counting.texts if counting else 0, len(items)),
+        "clusters_per_question": share(sum(len(r.clusters) for r in results), len(items)),
+        "same": share(sum(r.same for r in results), samples),
+        "different": share(sum(r.different for r in results), samples),
+        "unresolved": share(sum(r.unresolved for r in results), samples),
+        "with_target": share(sum(r.target is not None for r in results), len(items)),
     }
 
 

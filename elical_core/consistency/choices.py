@@ -38,6 +38,8 @@ def choices(pair: Pair) -> Decision | None:
     a, b = _picks(pair.a), _picks(pair.b)
     if len(a) == 1 and len(b) == 1:
         return same(_STEP, "both pick the same") if a == b else different(_STEP, "they pick different ones")
+    if {len(a), len(b)} == {1, len(pair.asked.question.choices)}:
+        return different(_STEP, "one of them names all that the question offers")
     for picks, other in ((a, pair.b), (b, pair.a)):
         other_picks = b if picks is a else a
         if len(picks) == 1 and not other_picks and other.named and not _touches_choices(other):

@@ -39,7 +39,7 @@ def _items(reading: Reading) -> frozenset[frozenset[str]]:
 def _split(parsed: Parsed, asks: Asks, several: bool) -> frozenset[frozenset[str]]:
     shown = _ENDING.sub("", parsed.shown)
     parts = [part for part in _SPLIT.split(shown) if part.strip()]
-    joined = bool(re.search(r"(?:\s(?:and|&)\s|;)", shown, re.IGNORECASE))
+    joined = bool(re.search(r"(?:\s(?:and|&)\s|;|/)", shown, re.IGNORECASE))
     is_list = len(parts) >= 3 or (
         len(parts) == 2 and (joined or several or (asks is Asks.PERSON and _are_names(parts)))
     )

@@ -31,7 +31,7 @@ def person_names(reading: Reading) -> tuple[str, ...]:
     if "of" in words and words[words.index("of") - 1] in PERSON_TITLES:
         return ()  # "President of Iran" is an office
     words = [w for w in words if w not in PERSON_TITLES]
-    if not 1 <= len(words) <= 6 or any(w in {"and", "or"} for w in words):
+    if not 1 <= len(words) <= 6 or any(w in {"and", "or"} for w in words) or "/" in reading.parsed.shown:
         return ()
     cased = bool(reading.parsed.proper)
     if cased and any(w not in reading.parsed.proper and w not in NAME_PARTICLES and not w.isdigit() for w in words):

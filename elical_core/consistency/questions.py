@@ -76,10 +76,7 @@ _OPTION = re.compile(
     rf"(?:^|[\s;,(\[]){_MARK.format('([A-Ja-j])')}+(.+?)(?=(?:[\s;,(\[]{_MARK.format('[A-Ja-j]')})|$)", re.DOTALL
 )
 _CHOICE = re.compile(r"[,:]\s+(?:either )?(.+?),? or (?!.* or )(.+?)\s*\??$")
-_CHOICE_CUE = re.compile(
-    r"\b(?:which|who|what|whose|whom)\b.*\b(?:first|earlier|later|older|younger|longer|more|most|higher|taller|larger"
-    r"|bigger|born|died|recently|newer|better|came out|released|closer|lower|smaller|fewer|less|shorter)\b"
-)
+_CHOICE_CUE = re.compile(r"\b(?:which|who|what|whose|whom)\b")
 _SEVERAL = re.compile(
     rf"\b{_WHAT} (?:\w+ ){{0,2}}(?:are|were|two|three|four|five)\b|\bwho (?:are|were|all)\b"
     r"|\b(?:list|name (?:two|three|four|five|all|some))\b"

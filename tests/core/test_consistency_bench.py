@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from elical_core.consistency.bench import bench_equivalence
+from elical_core.consistency import Sampled, TableEmbedder
+from elical_core.consistency.bench import bench_clusters, bench_equivalence
+from elical_core.domain import Answer, AnswerClass
 from elical_core.errors import InputError
 
 
@@ -48,3 +50,15 @@ def test_a_broken_file_names_its_line(tmp_path: Path, line: str, message: str) -
     path.write_text(json.dumps(pair("a", "b", "same")) + "\n" + line + "\n", encoding="utf-8")
     with pytest.raises(InputError, match=message):
         bench_equivalence(path)
+
+
+def test_clusters_by_hand() -> None:
+    def answer(text: str) -> Answer:
+        return Answer(text=text, answer_class=AnswerClass.ANSWER)
+
+    samples = [answer(t) for t in ("liver", "muscles", "5", "liver")]
+    item = Sampled(question="What is it?", greedy=answer("liver"), samples=samples)
+    result = bench_clusters([item], embedder=TableEmbedder({"liver": (1.0, 0.0), "muscles": (0.1, 1.0)}))
+    assert (result["same"], result["different"], result["unresolved"]) == (0.5, 0.5, 0.0)
+    assert (result["clusters_per_question"], result["with_target"], result["embedding_calls"]) == (3, 1, 1)
+    assert bench_clusters([])["same"] is None
