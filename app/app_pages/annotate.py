@@ -53,7 +53,7 @@ def card_item(item: AnnotationItem) -> CardItem:
     )
 
 
-scores_in = st.cache_data(read_scores, max_entries=4, show_spinner=False)
+scores_in = st.cache_resource(read_scores, max_entries=4, show_spinner=False)
 
 
 def previous_line(project_id: int, question_id: int) -> str:
@@ -77,16 +77,28 @@ def save_verdict(project: ProjectView, event: Mapping[str, Any], desk: dict[str,
     desk["saved_at"] = saved.saved_at.isoformat()
     desk["previous"] = previous_line(project.id, saved.question_id)
     desk["tally"][TALLY[saved.outcome]] += not saved.already
-    if saved.outcome is Outcome.JUDGED and event["reference"].strip():
-        labelling.save_reference(state.database(), state.current_actor(), saved.question_id, [event["reference"]])
-    return Reply(key=str(event["key"]), saved=True)
+    problem = keep_reference(saved.question_id, str(event["reference"])) if saved.outcome is Outcome.JUDGED else ""
+    return Reply(key=str(event["key"]), saved=True, problem=problem)
+
+
+def keep_reference(question_id: int, typed: str) -> str:
+    """Store a typed reference answer; why it was refused, else empty. The verdict stands either way."""
+    if not typed.strip():
+        return ""
+    try:
+        labelling.save_reference(state.database(), state.current_actor(), question_id, [typed])
+    except ElicalError as refused:
+        return f"The verdict is saved, but the typed reference answer is not: {refused}"
+    return ""
 
 
 def judge_reference(event: Mapping[str, Any], desk: dict[str, Any]) -> Reply:
     card = desk["card"]
     if card is not None and card.token == event["token"]:
         reasons = matches(card.question, {number: text for number, text, _ in card.answers}, [event["reference"]])
-        desk["judged"] = Judged(key=str(event["key"]), same=sorted(reasons), reasons=sorted(reasons.items()))
+        desk["judged"] = Judged(
+            key=str(event["key"]), token=card.token, same=sorted(reasons), reasons=sorted(reasons.items())
+        )
     return Reply(key=str(event["key"]))
 
 

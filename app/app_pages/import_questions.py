@@ -174,13 +174,15 @@ def look(project: ProjectView, file: Path) -> None:
     preview_table(seen)
     if found.report is None:
         st.caption("This file is too large to count before the import; the counts come with its result.")
-    else:
-        counts(found.report)
-        for note in found.report.notes:
-            literal(note, Tone.WARNING)
-        if found.report.problems:
-            problem_table(found.report.problems, found.report.problems_left_out)
+        act(project, file, options, found)
+        return
+    counts(found.report)
     act(project, file, options, found)
+    for note in found.report.notes:
+        if "--encoding" not in note:  # the page has said it beside its own control
+            literal(note, Tone.WARNING)
+    if found.report.problems:
+        problem_table(found.report.problems, found.report.problems_left_out)
 
 
 project = chosen_project()

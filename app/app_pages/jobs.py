@@ -14,7 +14,7 @@ from app.components.job_panel import (
     running_job,
     worker_warning,
 )
-from app.components.words import ago, duration, exact
+from app.components.words import duration, exact
 from app.services import jobs
 from app.services.jobs import JobState, JobView
 from app.services.projects import ProjectView
@@ -35,14 +35,14 @@ def history(finished: list[JobView], now: datetime) -> None:
                 "state": job.state.value,
                 "result": result_words(job) or job.error,
                 "took": "" if (seconds := job_time(job, now)) is None else duration(seconds),
-                "finished": ago(job.finished_at or job.created_at, now),
-                "at": exact(job.finished_at or job.created_at),
+                "finished": job.finished_at or job.created_at,
             }
             for job in finished
         ],
         hide_index=True,
-        height=min(420, 38 + 35 * max(len(finished), 3)),
+        height=min(420, 38 + 35 * len(finished)),
         key="history",
+        column_config={"finished": st.column_config.DatetimeColumn(format="distance")},
         alt="Finished jobs, newest first",
     )
 
@@ -65,7 +65,7 @@ def panel(project: ProjectView) -> None:
         for job in active:
             running_job(job, now=now, cancel=cancel_job)
     else:
-        with st.container(border=True, height=148):
+        with st.container(border=True, height=166):
             st.markdown("**Nothing is running**")
             st.caption("Sampling, training and measuring appear here while they run. The overview starts the next one.")
             st.page_link("app_pages/overview.py", label="Go to the overview", icon=":material/arrow_forward:")

@@ -12,7 +12,7 @@ from app.components.job_panel import failed_sentence, running_job, start_job, wo
 from app.components.literal import Tone, literal
 from app.components.new_project import first_run, project_form
 from app.components.next_step import NextAct, next_act, strip
-from app.components.quality_words import curve_series, headline_numbers
+from app.components.quality_words import curve_series, headline_numbers, why_no_point
 from app.components.steps import step_strip
 from app.components.words import ago, duration
 from app.services import jobs, projects
@@ -54,8 +54,16 @@ def numbers(found: ProjectState, view: QualityView) -> None:
     with st.container(horizontal=True, gap="medium", key="numbers"):
         st.metric("Labels used", f"{found.labels.labelled:,} of {found.budget:,}", width="stretch")
         st.metric("Time spent labelling", duration(found.seconds_spent), width="stretch")
-        for name, value, interval in headline_numbers(view):
-            st.metric(name, value, interval, delta_color="off", delta_arrow="off", width="stretch")
+        for number in headline_numbers(view):
+            st.metric(
+                number.name,
+                number.value,
+                number.interval,
+                delta_color="off",
+                delta_arrow="off",
+                help=number.why or None,
+                width="stretch",
+            )
 
 
 def last_failure(listed: list[JobView]) -> None:
@@ -82,7 +90,14 @@ def overview(project: ProjectView) -> None:
     st.fragment(live_jobs, run_every="2s" if active else "10s")(project.id, [job.id for job in active])
     numbers(found, view)
     st.plotly_chart(
-        budget_curve(curve_series(view, "auroc"), "auroc", budget=project.budget, height=SMALL),
+        budget_curve(
+            curve_series(view, "auroc"),
+            "auroc",
+            budget=project.budget,
+            target=project.target,
+            why_empty=why_no_point(view, "auroc"),
+            height=SMALL,
+        ),
         key="small_curve",
         config=CONFIG,
         alt="AUROC against the number of labels",

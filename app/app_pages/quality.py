@@ -94,10 +94,12 @@ def curve(project: ProjectView, view: QualityView) -> None:
         )
         download(curve_rows(view, metric), f"curve-{metric}")
     st.caption(metric_meaning(metric))
-    figure = budget_curve(curve_series(view, metric), metric, budget=project.budget, target=project.target)
+    why = why_no_point(view, metric)
+    series = curve_series(view, metric)
+    figure = budget_curve(series, metric, budget=project.budget, target=project.target, why_empty=why)
     with st.container(key="curve"):
         st.plotly_chart(figure, key="curve_chart", config=CONFIG, alt=f"{metric_name(metric)} against labels")
-    st.caption(why_no_point(view, metric) or "Labels count the training stream; the audit stream measures.")
+    st.caption("Labels count the training stream; the audit stream measures.")
 
 
 def diagrams(view: QualityView) -> None:

@@ -61,12 +61,12 @@ class Card {
     if (this.item === undefined || this.item?.token !== data.item?.token) {
       this.pending = null
       this.begin(data.item)
-    } else if (data.judged && data.judged.key !== this.judgedKey) {
+    } else if (data.judged && data.judged.token === this.item?.token && data.judged.key !== this.judgedKey) {
       this.applyJudgement(data.judged)
     }
     this.drawStatus()
     this.lock()
-    if (!this.pending) this.problem(reply?.problem ?? "")
+    if (!this.pending) this.problem(reply?.problem ?? "", reply?.saved)
   }
 
   // ---- one question -------------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class Card {
 
   toggle(position) {
     const answer = this.item?.answers[position]
-    if (!answer || this.pending) return this.item && this.drawTicks()
+    if (!answer || this.locked) return this.item && this.drawTicks()
     if (!this.ticks.delete(answer.id)) this.ticks.add(answer.id)
     this.reasons.delete(answer.id)
     this.hint("")
@@ -156,7 +156,7 @@ class Card {
   act(name) {
     this.clock.touch()
     if (name === "help") return this.toggleHelp()
-    if (this.pending) return
+    if (this.locked) return
     if (name === "undo") return this.data.can_undo && this.dispatch({ act: "undo" })
     if (!this.item) return
     if (name === "details") return void (this.at("details").open = !this.at("details").open)
@@ -229,10 +229,15 @@ class Card {
     this.send("act", { ...this.pending, again: this.sentAt })
   }
 
+  // A verdict or an undo is on its way. A judgement locks nothing: a verdict need not wait for it.
+  get locked() {
+    return !!this.pending && this.pending.act !== "judge"
+  }
+
   lock() {
-    for (const act of ["submit", "none", "unsure", "skip"]) this.at(act).disabled = !!this.pending
-    this.at("undo").disabled = !!this.pending || !this.data.can_undo
-    this.at("answers").disabled = !!this.pending
+    for (const act of ["submit", "none", "unsure", "skip"]) this.at(act).disabled = this.locked
+    this.at("undo").disabled = this.locked || !this.data.can_undo
+    this.at("answers").disabled = this.locked
   }
 
   // ---- what it says ---------------------------------------------------------------------------------------------------
@@ -247,9 +252,9 @@ class Card {
     this.hint(this.hinting)
   }
 
-  problem(words) {
+  problem(words, saved = false) {
     setText(this.at("problem"), words).hidden = !words
-    if (words) {
+    if (words && !saved) {
       setText(this.at("saved"), "Not saved")
       this.at("saved").classList.remove("yes")
     }

@@ -44,16 +44,19 @@ class CardItem:
 
 @dataclass(frozen=True, kw_only=True)
 class Judged:
-    """What a typed reference matches. ``key`` is the event's; ``same`` cluster ids; ``reasons`` (cluster id, words)."""
+    """What a typed reference matches. ``key`` is the event's, ``token`` the item's; ``same`` are cluster ids,
+    ``reasons`` (cluster id, words)."""
 
     key: str
+    token: str
     same: Sequence[int]
     reasons: Sequence[tuple[int, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reply:
-    """What became of the event with this ``key``. ``problem`` is empty when all went well."""
+    """What became of the event with this ``key``. ``problem`` is empty when all went well; with ``saved`` it is about
+    something beside the verdict, which is safe."""
 
     key: str
     saved: bool = False
@@ -95,7 +98,12 @@ class CardState:
             "reply": None if reply is None else {"key": reply.key, "saved": reply.saved, "problem": reply.problem},
             "judged": None
             if judged is None
-            else {"key": judged.key, "same": list(judged.same), "reasons": [list(pair) for pair in judged.reasons]},
+            else {
+                "key": judged.key,
+                "token": judged.token,
+                "same": list(judged.same),
+                "reasons": [list(pair) for pair in judged.reasons],
+            },
             "previous": self.previous,
             "session": self.session,
             "saved_at": self.saved_at,

@@ -30,6 +30,7 @@ def budget_curve(
     *,
     budget: int | None = None,
     target: float | None = None,
+    why_empty: str = "",
     height: int = NORMAL,
 ) -> go.Figure:
     """The metric against labels, one line an estimator (keys: estimator ids), bands are 95% intervals.

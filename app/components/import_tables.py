@@ -64,9 +64,9 @@ def counts(report: ImportReport) -> None:
     blank = report.skipped - report.identical
     cells = [
         ("New", report.new, "will be imported" if report.dry_run else "imported"),
-        ("Identical", report.identical, "already there, skipped"),
-        ("Conflicting", report.conflicting, "id taken by other content, left out"),
-        ("Unusable", report.rejected - report.conflicting, "left out, with a reason each"),
+        ("Identical", report.identical, "skipped"),
+        ("Conflicting", report.conflicting, "id taken, left out"),
+        ("Unusable", report.rejected - report.conflicting, "left out"),
     ]
     for column, (name, n, words) in zip(st.columns(4), cells, strict=True):
         with column.container(border=True, gap="xsmall"):

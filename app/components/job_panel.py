@@ -53,7 +53,7 @@ def job_time(job: JobView, now: datetime) -> float | None:
 
 def running_job(job: JobView, *, now: datetime, cancel: Callable[[str], None] | None = None) -> None:
     """One queued or running job in a box of fixed height, with its cancel button."""
-    with st.container(border=True, height=148 if cancel else 104):
+    with st.container(border=True, height=166 if cancel else 104):
         with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
             st.markdown(f"**{TITLES[job.kind]}**")
             st.badge(job.state.value, color=STATE_COLOURS[job.state])

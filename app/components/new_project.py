@@ -60,18 +60,19 @@ def project_form(*, primary: bool) -> None:
         )
         left, right = st.columns(2)
         left.number_input(
-            "Sampled answers a question (k)",
+            "Answers sampled (k)",
             min_value=2,
             max_value=200,
             value=20,
             key="new_k",
-            help="5 is nearly as good for training and about four times as fast.",
+            help="A question is answered k times. 5 is nearly as good for training and about four times as fast.",
         )
         right.number_input("Label budget", min_value=1, value=250, key="new_budget", help="Questions people may label.")
-        st.selectbox("Prompt", list(_PROMPTS), format_func=_PROMPTS.__getitem__, key="new_prompt")
-        st.text_area(
-            "Guideline for annotators", key="new_guideline", height=80, placeholder="What counts as correct? (optional)"
-        )
+        with st.expander("Prompt and guideline"):
+            st.selectbox("Prompt", list(_PROMPTS), format_func=_PROMPTS.__getitem__, key="new_prompt")
+            st.text_area(
+                "Guideline for annotators", key="new_guideline", height=80, placeholder="What counts as correct?"
+            )
         kind = "primary" if primary else "secondary"
         st.form_submit_button("Create project", on_click=_create, type=kind, icon=":material/add:")
 
@@ -87,8 +88,11 @@ def first_run() -> None:
     with demo.container(border=True, height="stretch"):
         st.markdown("#### Try the demo")
         st.markdown(
-            "Short factual questions and a small model that comes along; nothing is downloaded. "
-            "The first questions are ready to label in a few minutes, also on a laptop."
+            "Short factual questions and a small model that comes along; nothing is downloaded.\n\n"
+            "1. The model answers each question many times.\n"
+            "2. Stage 1 learns from how often its answers agree. No labels so far.\n"
+            "3. You label twenty questions, and the curve shows what each label bought.\n\n"
+            "The first question is ready in a few minutes, also on a laptop."
         )
         st.button("Start the demo", type="primary", on_click=_start_demo, icon=":material/play_arrow:", key="demo")
     with own.container(border=True, height="stretch"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from app.components.budget_curve import CurvePoint
@@ -53,23 +54,31 @@ def why_no_point(view: QualityView, metric: str) -> str:
     return reasons[-1] if reasons else ""
 
 
-def headline_numbers(view: QualityView) -> list[tuple[str, str, str]]:
-    """(name, value, interval in words) of AUROC and ECE of the current model; a dash and the reason without one."""
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """One number of the current model: its name, value, interval in words, and why it has no value."""
+
+    name: str
+    value: str
+    interval: str
+    why: str
+
+
+def headline_numbers(view: QualityView) -> list[Headline]:
+    """AUROC and ECE of the current model; a dash and the reason where there is none."""
     return [_headline(view, metric) for metric in HEADLINE]
 
 
-def _headline(view: QualityView, metric: str) -> tuple[str, str, str]:
+def _headline(view: QualityView, metric: str) -> Headline:
     newest = {p.estimator: p.measured for p in view.curve if p.metric == metric}
     estimator = next((name for name in BEST_FIRST if name in newest), None)
-    if estimator is None:
-        return metric_name(metric), "–", "no model measured yet"
-    found = newest[estimator]
-    if found.value is None:
-        return metric_name(metric), "–", found.reason
-    interval = (
-        f"95% {share(found.low)} to {share(found.high)}" if found.low is not None and found.high is not None else ""
-    )
-    return f"{metric_name(metric)}, {estimator_name(estimator)}", share(found.value), interval
+    name = metric_name(metric) if estimator is None else f"{metric_name(metric)}, {estimator_name(estimator)}"
+    if estimator is None or (found := newest[estimator]).value is None:
+        why = "No model has been measured yet." if estimator is None else newest[estimator].reason
+        return Headline(name=name, value="–", interval="not yet", why=why)
+    known = found.low is not None and found.high is not None
+    interval = f"95% {share(found.low or 0.0)} to {share(found.high or 0.0)}" if known else "no interval yet"
+    return Headline(name=name, value=share(found.value), interval=interval, why="")
 
 
 def drawn_bins(bins: Sequence[ReliabilityBin]) -> list[Bin]:

@@ -36,7 +36,7 @@ def test_card_data_is_plain_json() -> None:
         annotator="1",
         item=item,
         reply=Reply(key="k", saved=True),
-        judged=Judged(key="j", same=[7], reasons=[(7, "same by: alias")]),
+        judged=Judged(key="j", token="t", same=[7], reasons=[(7, "same by: alias")]),
     )
     data = state.as_data()
     assert data["item"]["answers"] == [

@@ -137,13 +137,20 @@ def test_a_double_submit_is_one_verdict_and_never_reaches_the_next_question(desk
     assert verdicts(seeded, seeded.questions[1]) == {}
 
 
-def test_typed_reference_ticks_what_means_the_same_and_says_why(desk: AnnotatePage) -> None:
+def test_typed_reference_ticks_what_means_the_same_and_says_why(desk: AnnotatePage, seeded: Seeded) -> None:
     desk.press("t")
     desk.page.keyboard.type(":SMILE:")
     desk.press("Enter")
     place = desk.answers().index(":smile:")
     expect(desk.page.locator(".answer").nth(place)).to_contain_text("same by:")
     assert desk.ticked() == [place]
+    desk.verdict("Enter")
+    _run(seeded, "alter table verdicts rename to away")
+    desk.press("0", "n")
+    expect(desk.part("problem")).to_be_visible()
+    _run(seeded, "alter table away rename to verdicts")
+    assert desk.ticked() == []  # the first question's judgement does not leak into the second
+    assert desk.part("submit-words").text_content() == "Submit"
 
 
 def test_ticks_survive_a_reload(desk: AnnotatePage) -> None:
