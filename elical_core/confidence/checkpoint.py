@@ -67,6 +67,8 @@ def write_checkpoint(
     from safetensors.torch import save_file
 
     _refuse_foreign(out)
+    for left_over in (*out.parent.glob(f".{out.name}.*.tmp"), *out.parent.glob(f".{out.name}.*.old")):
+        shutil.rmtree(left_over)  # of a process that was killed while it wrote
     scratch = out.with_name(f".{out.name}.{uuid.uuid4().hex[:8]}.tmp")
     try:
         (scratch / "adapter").mkdir(parents=True)

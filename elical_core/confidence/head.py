@@ -18,16 +18,19 @@ class Head(nn.Module):
 
     The states of a language model have dimensions of very different size; ``mean`` and ``scale`` (d,) of the training
     questions under the unadapted model are part of the head, so that one learning rate fits all of them and the
-    adapter. ``kind`` is linear (also on a mean-pooled state) or mlp (d -> 128 -> 1 with GELU).
+    adapter. ``shift`` (1,) is added to every logit; it stays 0 while training. ``kind`` is linear (also on a
+    mean-pooled state) or mlp (d -> 128 -> 1 with GELU).
     """
 
     mean: torch.Tensor
     scale: torch.Tensor
+    shift: torch.Tensor
 
     def __init__(self, kind: str, width: int, seed: int = 0) -> None:
         super().__init__()
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("scale", torch.ones(width))
+        self.register_buffer("shift", torch.zeros(1))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self._build(kind, width)
@@ -57,7 +60,7 @@ class Head(nn.Module):
         x = (states - self.mean) / self.scale
         if self.inner is not None:
             x = self.inner(x)
-        logits: torch.Tensor = self.out(x)[:, 0]
+        logits: torch.Tensor = self.out(x)[:, 0] + self.shift
         return logits
 
 

@@ -21,7 +21,8 @@ class TrainingItem:
 
     ``key`` is unique and stable; ``target`` is in [0, 1]; ``weight`` > 0 says how much the target is trusted relative
     to the others (a k-sample mean k, a single verdict 1); items of one ``group`` are never split between training and
-    validation, an empty group is a group of its own.
+    validation, an empty group is a group of its own. ``greedy`` says whether the greedy answer is correct,
+    where that is known beside a ``target`` that comes from sampled answers: Stage 2 then fits the level to it.
     """
 
     key: str
@@ -30,6 +31,7 @@ class TrainingItem:
     target: float
     weight: float = 1.0
     group: str = ""
+    greedy: bool | None = None
 
 
 def check_items(items: Sequence[TrainingItem]) -> None:

@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from elical_core.confidence.adapter import adapter_state, lora_config
 from elical_core.confidence.checkpoint import write_checkpoint
+from elical_core.confidence.greedy import greedy_shift
 from elical_core.confidence.items import Progress, TrainingItem, split_validation
 from elical_core.confidence.manifest import Manifest, token_position
 from elical_core.confidence.packing import Row
 from elical_core.confidence.precision import Precision
 from elical_core.confidence.session import Session, rows_for
-from elical_core.confidence.training import Lesson, Outcome, confidences, train
+from elical_core.confidence.training import SCORE_ROWS, Lesson, Outcome, confidences, train
 from elical_core.config import ConfidenceConfig, OptimisationConfig
 from elical_core.domain import Stage
 from elical_core.models import LoadedModel, Prompt, model_fingerprint
@@ -52,6 +54,7 @@ class TrainingJob:
         origin: Mapping[str, Any] | None = None,
     ) -> Manifest:
         """Trains ``session`` and writes it to ``out``; ``origin`` is what the manifest says of labels and parent."""
+        session.head.shift.zero_()
         training, validation = split_validation(self.items, self.config.validation_share, self.config.seed)
         everything = Lesson(
             rows=rows,
@@ -63,6 +66,8 @@ class TrainingJob:
             session.peft_model, session.head, session.reader, everything.take(training), watched, self.config, progress
         )
         metrics = _fit_of(confidences(session.head, session.reader, watched.rows), watched) if validation else {}
+        if stage is Stage.CALIBRATION:
+            metrics |= self._fit_level(session, rows)
 
         def manifest(files: Mapping[str, str]) -> Manifest:
             return Manifest(
@@ -85,6 +90,16 @@ class TrainingJob:
             head=session.head.state_dict(),
             manifest=manifest,
         )
+
+    def _fit_level(self, session: Session, rows: Sequence[Row]) -> dict[str, float | None]:
+        """Sets the head's shift from the greedy verdicts among the items, and tells it."""
+        judged = [(n, item.greedy) for n, item in enumerate(self.items) if item.greedy is not None]
+        states = session.reader.read_all([rows[n] for n, _ in judged], SCORE_ROWS)
+        with torch.no_grad():
+            logits = session.head(states.to(session.head.shift.device)).double().cpu().numpy()
+        shift = greedy_shift(logits, np.array([float(greedy) for _, greedy in judged]))
+        session.head.shift.fill_(shift)
+        return {"greedy_verdicts": float(len(judged)), "greedy_shift": shift}
 
     def _facts(self, session: Session) -> dict[str, Any]:
         source, weights = self.loaded.source, self.loaded.weights_fingerprint
@@ -126,7 +141,7 @@ def mean_target(items: Sequence[TrainingItem]) -> float:
     return float(np.average([item.target for item in items], weights=[item.weight for item in items]))
 
 
-def _fit_of(found: np.ndarray[Any, np.dtype[np.float64]], watched: Lesson) -> dict[str, float | None]:
+def _fit_of(found: NDArray[np.float64], watched: Lesson) -> dict[str, float | None]:
     """How confidences (n,) fit the targets: weighted mean squared error, both means, correlation (None if constant)."""
     targets = watched.targets.double().numpy()
     varies = len(found) > 1 and bool(found.std() and targets.std())

@@ -28,7 +28,8 @@ class Manifest:
 
     ``model`` has spec, name, revision and weights_fingerprint; ``fingerprint`` names these weights with this prompt.
     ``parent`` (Stage 2) has the Stage-1 folder's name, its manifest's SHA-256 and its seed. ``curve`` has one entry per
-    look: step, loss, validation. ``metrics`` are of the validation share, or empty without one. ``files`` maps every
+    look: step, loss, validation. ``metrics`` are of the validation share, where there is one (mse, mean_confidence,
+    mean_target, correlation); Stage 2 adds greedy_verdicts and the greedy_shift fitted to them. ``files`` maps every
     other file of the folder to its SHA-256.
     """
 

@@ -13,6 +13,7 @@ import pytest
 
 from elical_core.confidence import ConfidenceModel, Manifest, TrainingItem, calibrate, elicit, read_manifest
 from elical_core.confidence.checkpoint import ADAPTER, FILES, HEAD, PROMPT
+from elical_core.confidence.greedy import greedy_shift
 from elical_core.config import CalibrationConfig, ConfidenceConfig, ElicitationConfig
 from elical_core.domain import Stage
 from elical_core.errors import CheckpointError, ConfigError, JobCancelled, QuestionTooLong, TrainingError
@@ -112,6 +113,32 @@ def test_stage2_continues_stage1(tiny: Tiny, trained: Path, tmp_path: Path) -> N
     model = ConfidenceModel.load(out)  # finds the language model by itself
     before, after = (m.score(texts) for m in (ConfidenceModel.load(trained, loaded=tiny()), model))
     assert float(((after - wanted) ** 2).mean()) < 0.5 * float(((before - wanted) ** 2).mean())
+
+
+def test_stage2_fits_its_level_to_greedy_verdicts(tiny: Tiny, trained: Path, tmp_path: Path) -> None:
+    """Sampled answers are right in .3 of the cases, the greedy one in 3 of 4: scores average .75, order unchanged."""
+    labels = [replace(item, target=0.6 * item.target) for item in items()]
+    judged = [replace(item, greedy=bool(i % 4)) for i, item in enumerate(labels)]
+    texts = [item.text for item in labels]
+    scores = []
+    for name, given in (("soft", labels), ("few", [*judged[:29], *labels[29:]]), ("both", judged)):
+        config = replace(STAGE2, validation_share=0)
+        manifest = calibrate(trained, given, config=config, out=tmp_path / name, label_set_hash="", loaded=tiny())
+        scores.append(ConfidenceModel.load(tmp_path / name, loaded=tiny()).score(texts))
+        assert manifest.metrics["greedy_verdicts"] == sum(item.greedy is not None for item in given)
+    soft, few, both = scores
+    assert np.array_equal(few, soft)  # 29 verdicts are too few
+    assert float(both.mean()) == pytest.approx(0.75, abs=0.02)
+    assert np.array_equal(np.argsort(both, kind="stable"), np.argsort(soft, kind="stable"))
+
+
+def test_greedy_shift_by_hand() -> None:
+    """Logit 0 for 40 questions, 30 correct: without the prior b = log 3 = 1.0986, with it 40 (.75 - p) = b / 6.25."""
+    shift = greedy_shift(np.zeros(40), np.array([1.0] * 30 + [0.0] * 10))
+    assert 40 * (0.75 - 1 / (1 + np.exp(-shift))) == pytest.approx(shift / 6.25, abs=1e-9)
+    assert shift == pytest.approx(1.08, abs=0.01)
+    assert greedy_shift(np.zeros(29), np.ones(29)) == 0.0
+    assert 2 < greedy_shift(np.zeros(40), np.ones(40)) < 8  # one class stays finite
 
 
 def test_l2_to_start_holds_stage2_near_stage1(tiny: Tiny, trained: Path, tmp_path: Path) -> None:
@@ -214,6 +241,7 @@ def test_cancel_leaves_nothing_and_frees_the_model(tiny: Tiny, tmp_path: Path) -
 def test_a_new_training_replaces_the_old_folder(tiny: Tiny, trained: Path, tmp_path: Path) -> None:
     out = tmp_path / "c"
     shutil.copytree(trained, out)
+    shutil.copytree(trained, tmp_path / ".c.12345678.tmp")  # left by a killed process
     elicit(tiny(), TINY_PROMPT, items(30), shape=ConfidenceConfig(), config=replace(FAST, steps=3), out=out)
     assert read_manifest(out).n_items == 30
     assert [path.name for path in tmp_path.iterdir()] == ["c"]
