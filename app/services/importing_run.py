@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 from app.services.importing_report import ImportReport, Tally
 from app.services.importing_spool import Spool, SpooledRow
 from db.engine import Database
-from db.models import Question
-from db.repositories.imports import ImportRepository
+from db.repositories.imports import ImportRepository, StoredQuestion
 from db.repositories.projects import ProjectRepository
 from elical_core.datasets.options import ReadOptions
 from elical_core.datasets.rows import BLANK_LINE, ParsedRow, ProblemKind, RowProblem
@@ -122,28 +121,28 @@ class Import:
     def _compare(self, session: Session, spool: Spool) -> None:
         """Takes the rows that the project already has out of the new ones."""
         repository = ImportRepository(session)
-        for chunk in spool.chunks("new"):
-            known = repository.known(self._project_id, [row.record.external_id for row in chunk])
-            session.expunge_all()
-            for row in chunk:
-                if (question := known.get(row.record.external_id)) is not None:
-                    self._compare_one(row, question, spool)
+        if repository.state(self._project_id)[0] == 0:
+            return
+        for external_ids in spool.ids("new"):
+            if known := repository.known(self._project_id, external_ids):
+                for row in spool.get(known):
+                    self._compare_one(row, known[row.record.external_id], spool)
 
-    def _compare_one(self, row: SpooledRow, question: Question, spool: Spool) -> None:
+    def _compare_one(self, row: SpooledRow, question: StoredQuestion, spool: Spool) -> None:
         differing = differences(row.record, question, split=row.split_given)
         if not differing or not row.id_given:
             self._tally.identical += 1
-            spool.mark([row], "skipped")
+            spool.mark(row, "skipped")
             reason = "already in the project"
             self._leave_out(row, ProblemKind.SKIPPED, reason, reason)
         elif self._update:
-            spool.mark([row], "update")
+            spool.mark(row, "update")
         else:
             self._reject_conflict(row, differing, spool, "")
 
     def _reject_conflict(self, row: SpooledRow, differing: Sequence[str], spool: Spool, why: str) -> None:
         self._tally.conflicting += 1
-        spool.mark([row], "rejected")
+        spool.mark(row, "rejected")
         reason = f"the id is in the project with another {' and '.join(differing)}{why}"
         self._leave_out(row, ProblemKind.REJECTED, reason, f"the id is in the project with other content{why}")
 
@@ -155,16 +154,14 @@ class Import:
             for row in chunk:
                 question = known.get(row.record.external_id)
                 if question is None:  # deleted since the comparison
-                    spool.mark([row], "new")
+                    spool.mark(row, "new")
                 elif question.id in busy:
                     differing = differences(row.record, question, split=row.split_given)
                     self._reject_conflict(row, differing, spool, "; it is labelled or drawn for labelling, so it stays")
                 else:
-                    _overwrite(repository, question, row)
+                    split = _overwrite(repository, question, row)
                     self._tally.updated += 1
-                    self._tally.splits[question.split] += 1
-            session.flush()
-            session.expunge_all()
+                    self._tally.splits[split] += 1
 
     def _insert(self, session: Session, spool: Spool) -> None:
         repository = ImportRepository(session)
@@ -207,11 +204,13 @@ class Import:
         return tally.report(file, dry_run=dry_run, layout=layout or {}, notes=tuple(found))
 
 
-def differences(record: QuestionRecord, other: QuestionRecord | Question, *, split: bool) -> list[str]:
+def differences(record: QuestionRecord, other: QuestionRecord | StoredQuestion, *, split: bool) -> list[str]:
     """What differs, in words of the screen; nothing when the row is already stored. References that a person typed in
-    are theirs and never count; a split counts only when the file names it."""
-    typed = isinstance(other, Question) and other.reference_by_id is not None
-    details = other.details if isinstance(other, Question) else dict(other.metadata)
+    are theirs and never count; a split counts only when the file names it, a group only when nothing else differs."""
+    if isinstance(other, StoredQuestion):
+        typed, metadata = other.reference_by_id is not None, other.details
+    else:
+        typed, metadata = False, dict(other.metadata)
     pairs: dict[str, bool] = {
         "text": record.text != other.text,
         "context": record.context != other.context,
@@ -219,22 +218,27 @@ def differences(record: QuestionRecord, other: QuestionRecord | Question, *, spl
         "domain": record.domain != other.domain,
         "group": (record.group or record.external_id) != (other.group or other.external_id),
         "split": split and record.split is not other.split,
-        "metadata": dict(record.metadata) != details,
+        "metadata": dict(record.metadata) != metadata,
     }
     changed = [name for name, differs in pairs.items() if differs]
     return [name for name in changed if name != "group"] or changed
 
 
-def _overwrite(repository: ImportRepository, question: Question, row: SpooledRow) -> None:
+def _overwrite(repository: ImportRepository, question: StoredQuestion, row: SpooledRow) -> Split:
+    """Gives the question's split, which stays unless the file names another."""
     record = row.record
     if (question.text, question.context) != (record.text, record.context):
         repository.forget_answers(question.id)
-    question.text = record.text
-    question.context = record.context
-    if question.reference_by_id is None:
-        question.reference_answers = list(record.reference_answers)
-    question.domain = record.domain
-    question.details = dict(record.metadata)
-    question.group = record.group or record.external_id
-    if row.split_given:
-        question.split = record.split
+    typed = question.reference_by_id is not None
+    split = record.split if row.split_given else question.split
+    repository.change(
+        question.id,
+        text=record.text,
+        context=record.context,
+        reference_answers=question.reference_answers if typed else list(record.reference_answers),
+        domain=record.domain,
+        details=dict(record.metadata),
+        group=record.group or record.external_id,
+        split=split,
+    )
+    return split

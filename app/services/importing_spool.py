@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -67,7 +67,7 @@ class Spool:
         )
         if added.rowcount == 1:
             return None
-        return next(self._rows("external_id = ?", (record.external_id,)))
+        return self.get([record.external_id])[0]
 
     def chunks(self, state: str) -> Iterator[list[SpooledRow]]:
         """All rows in that state, in file order; the state may be changed meanwhile."""
@@ -76,9 +76,21 @@ class Spool:
             yield chunk
             last = chunk[-1].position
 
-    def mark(self, rows: Iterable[SpooledRow], state: str) -> None:
-        for row in rows:
-            self._run("UPDATE rows SET state = ? WHERE position = ?", (state, row.position))
+    def ids(self, state: str) -> Iterator[list[str]]:
+        """The external ids of all rows in that state, in file order, some hundreds at a time."""
+        last = -1
+        query = "SELECT position, external_id FROM rows WHERE position > ? AND state = ? ORDER BY position LIMIT ?"
+        while found := self._run(query, (last, state, CHUNK)).fetchall():
+            yield [external_id for _, external_id in found]
+            last = found[-1][0]
+
+    def get(self, external_ids: Collection[str]) -> list[SpooledRow]:
+        """The rows of those ids, in file order."""
+        marks = ", ".join("?" * len(external_ids))
+        return list(self._rows(f"external_id IN ({marks})", tuple(external_ids), limit=len(external_ids)))
+
+    def mark(self, row: SpooledRow, state: str) -> None:
+        self._run("UPDATE rows SET state = ? WHERE position = ?", (state, row.position))
 
     def count(self, state: str) -> int:
         return int(self._run("SELECT count(*) FROM rows WHERE state = ?", (state,)).fetchone()[0])

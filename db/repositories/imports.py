@@ -3,23 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import delete, func, insert, select
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.orm import Session
 
 from db.models import Generation, Question, RoundItem, Verdict
 from elical_core.domain import Split
 
 
+class StoredQuestion(NamedTuple):
+    """The columns of ``Question`` that an import compares."""
+
+    id: int
+    external_id: str
+    text: str
+    context: str
+    reference_answers: list[str]
+    reference_by_id: int | None
+    domain: str
+    details: dict[str, Any]
+    split: Split
+    group: str
+
+
 class ImportRepository:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def known(self, project_id: int, external_ids: Collection[str]) -> dict[str, Question]:
+    def known(self, project_id: int, external_ids: Collection[str]) -> dict[str, StoredQuestion]:
         """The project's questions among the ids, by external id. Ask for some hundreds at a time."""
-        query = select(Question).where(Question.project_id == project_id, Question.external_id.in_(external_ids))
-        return {question.external_id: question for question in self._session.scalars(query)}
+        query = select(*(getattr(Question, name) for name in StoredQuestion._fields)).where(
+            Question.project_id == project_id, Question.external_id.in_(external_ids)
+        )
+        found = (StoredQuestion(*row) for row in self._session.execute(query))
+        return {question.external_id: question for question in found}
 
     def state(self, project_id: int) -> tuple[int, int]:
         """(number of questions, highest id): changes whenever questions come or go."""
@@ -43,6 +61,9 @@ class ImportRepository:
         judged = select(Verdict.question_id).where(Verdict.question_id.in_(question_ids))
         drawn = select(RoundItem.question_id).where(RoundItem.question_id.in_(question_ids))
         return {*self._session.scalars(judged), *self._session.scalars(drawn)}
+
+    def change(self, question_id: int, **columns: Any) -> None:
+        self._session.execute(update(Question).where(Question.id == question_id).values(**columns))
 
     def forget_answers(self, question_id: int) -> None:
         """Deletes the model's answers to a question, which were given to another text."""

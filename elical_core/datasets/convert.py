@@ -108,12 +108,22 @@ def _metadata(values: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str
     return kept
 
 
+class _SpaceForPunctuation(dict[int, int | str]):
+    """A table for ``str.translate`` that fills itself: code point -> a space for punctuation, else itself."""
+
+    def __missing__(self, code: int) -> int | str:
+        self[code] = " " if unicodedata.category(chr(code)).startswith("P") else code
+        return self[code]
+
+
+_SPACE_FOR_PUNCTUATION = _SpaceForPunctuation()
+
+
 def normalise(text: str) -> str:
     """Lower case, compatible forms joined, punctuation and runs of spaces as one space: near-duplicates become equal.
     Signs that carry meaning (+, $, <) stay; text of nothing but punctuation is left as it is."""
     folded = unicodedata.normalize("NFKC", text).casefold()
-    kept = "".join(" " if unicodedata.category(c).startswith("P") else c for c in folded)
-    return " ".join(kept.split()) or " ".join(folded.split())
+    return " ".join(folded.translate(_SPACE_FOR_PUNCTUATION).split()) or " ".join(folded.split())
 
 
 def group_of(text: str, context: str = "") -> str:

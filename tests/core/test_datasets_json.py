@@ -6,8 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from elical_core.consistency.judge import reference_problem
 from elical_core.datasets import ProblemKind, ReadOptions, RowProblem, preview, read_questions
+from elical_core.datasets.answers import PLAIN_WORDS, plainly_usable
 from elical_core.datasets.convert import content_id, group_of, normalise
 from elical_core.domain import QuestionRecord
 from elical_core.errors import ImportRefused
@@ -108,8 +112,14 @@ def test_answers_that_cannot_judge_are_refused(tmp_path: Path) -> None:
     records, problems = read(lines(tmp_path, *({"question": f"Q{i}?", "answer": form} for i, form in enumerate(forms))))
     assert records == []
     assert problems[0].reason == "one of the reference answers is empty"
-    assert problems[2].reason.startswith("the reference answer '...'")
+    assert problems[2].reason.startswith("nothing is left of the reference answer '...'")
     assert "Python list" in problems[5].reason
+
+
+@given(text=st.from_regex(PLAIN_WORDS, fullmatch=True))
+def test_a_glance_never_lets_a_useless_answer_through(text: str) -> None:
+    if plainly_usable(text):
+        assert reference_problem(text) == ""
 
 
 def test_an_answer_separator_splits_plain_text_only_when_told(tmp_path: Path) -> None:

@@ -137,8 +137,8 @@ def neighbours() -> Iterator[Fact]:
 def main_languages() -> Iterator[Fact]:
     language_of = {iso: language for language, isos in names.MAIN_LANGUAGE.items() for iso in isos.split()}
     for iso in asked():
-        if iso in language_of:
-            language = language_of[iso]
+        language = language_of.get(iso, "")
+        if language and not gives_itself_away(plain_name(iso), language):
             found = distinct([language, *names.LANGUAGE_ALIASES.get(language, ())])
             question = f"What is the main language spoken in {in_a_sentence(iso)}?"
             yield Fact("language", "languages", question, found, f"language:{iso}")

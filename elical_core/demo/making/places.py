@@ -136,8 +136,10 @@ def regions() -> Iterator[Fact]:
     queues: dict[str, list[Any]] = {iso: [] for iso in asked() if iso in REGION_WORD}
     for region in sorted(every, key=lambda s: fold(s.name)):
         name = fold(region.name)
-        plain = not any(mark in region.name for mark in "[],(/'") and shared[name] == 1 and name not in country_names
         here = region.country_code
+        plain = not any(mark in region.name for mark in "[],(/'") and shared[name] == 1
+        own = set(fold(plain_name(here)).split()) if here in queues else set()
+        plain = plain and not country_names & {name} and not own & set(name.split())
         if here in queues and region.parent_code is None and plain and len(name) > 3 and somewhere[name] <= {here}:
             queues[here].append(region)
     for depth in range(0, 40, 4):
