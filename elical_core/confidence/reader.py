@@ -5,7 +5,7 @@ The language model's output layer is never computed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from elical_core.confidence.packing import Row, packs
 Pooling = Literal["last", "mean"]
 Way = Literal["packed", "padded"]
 PACK_TOKENS = {"cpu": 768}  # beyond this, attention between strangers that is masked away costs more than is saved
-PACK_TOKENS_ELSEWHERE = 4096
+PASS_TOKENS = 4096
 PROOF_FP32, PROOF_BF16 = 1e-3, 5e-2  # relative error that is rounding; a wrong mask is off by tens of percent
 
 
@@ -44,10 +44,11 @@ class Reader:
         device: torch.device = next(self.decoder.parameters()).device
         return device
 
-    @property
-    def max_tokens(self) -> int:
-        """Tokens in one pass."""
-        return PACK_TOKENS.get(self.device.type, PACK_TOKENS_ELSEWHERE)
+    def passes(self, rows: Sequence[Row], max_rows: int) -> Iterator[list[int]]:
+        """Row numbers of ``rows`` in groups of at most ``max_rows`` that fit into one pass, shortest first."""
+        if self.way == "packed":
+            return packs(rows, max_rows, PACK_TOKENS.get(self.device.type, PASS_TOKENS))
+        return packs([Row(row.tokens, 0) for row in rows], max_rows, PASS_TOKENS)
 
     def read(self, rows: Sequence[Row]) -> torch.Tensor:
         """States (n, d) in fp32 of all rows in one pass, row-aligned; gradients flow when they are on."""
@@ -63,7 +64,7 @@ class Reader:
         states = torch.empty((len(rows), self.decoder.config.hidden_size))
         done = 0
         with torch.no_grad():
-            for numbers in packs(rows, max_rows, self.max_tokens):
+            for numbers in self.passes(rows, max_rows):
                 states[numbers] = self.read([rows[n] for n in numbers]).cpu()
                 done += len(numbers)
                 if tick is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,13 +15,15 @@ from numpy.typing import NDArray
 
 from elical_core.confidence.head import Head
 from elical_core.confidence.items import Progress
-from elical_core.confidence.packing import Row, epoch_batches, packs
+from elical_core.confidence.packing import Row, epoch_batches
 from elical_core.confidence.reader import Reader
 from elical_core.config import OptimisationConfig
 from elical_core.errors import TrainingError
 
 MAX_GRADIENT_NORM = 1.0
 SCORE_ROWS = 64
+
+log = logging.getLogger("elical_core.confidence")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,16 +118,15 @@ def train(
         seen += len(batch.rows)
         outcome.steps = step + 1
         outcome.questions_per_second = seen / (time.perf_counter() - began)
-        message = f"step {step + 1} of {steps}, {outcome.questions_per_second:.0f} questions/s"
         if outcome.steps in look_at:
             _set_dropout(peft_model, on=False)
             better, error = watch.look(outcome.steps)
             _set_dropout(peft_model, on=True)
             outcome.looks.append(Look(step=outcome.steps, loss=float(np.mean(losses)), validation=error))
-            message += f", loss {outcome.looks[-1].loss:.4f}"
+            log.info("step %d of %d: loss %.4f, validation %s", outcome.steps, steps, outcome.looks[-1].loss, error)
             losses, stale = [], 0 if better else stale + 1
         if progress is not None:
-            progress(outcome.steps, steps, message)
+            progress(outcome.steps, steps, "training")
         if stale >= config.patience:
             break
     _set_dropout(peft_model, on=False)
@@ -174,7 +176,7 @@ def _backward(head: Head, reader: Reader, batch: Lesson, mean_weight: float) -> 
     """Adds the gradient of the batch's weighted mean squared error; returns that error. A batch that does not fit
     into one pass is read in several."""
     total = 0.0
-    for numbers in packs(batch.rows, len(batch.rows), reader.max_tokens):
+    for numbers in reader.passes(batch.rows, len(batch.rows)):
         part = batch.take(numbers)
         states = reader.read(part.rows)
         error = (torch.sigmoid(head(states)) - part.targets.to(states.device)) ** 2
