@@ -32,6 +32,8 @@ app.add_typer(exchange.labels, name="labels")
 app.command()(running.worker)
 app.command()(running.ui)
 app.add_typer(bench.app, name="bench")
+app.command()(home_commands.backup)
+app.command()(home_commands.restore)
 
 
 def main() -> None:
@@ -41,3 +43,7 @@ def main() -> None:
     except ElicalError as error:
         typer.echo(f"elical: {error}", err=True)
         sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -213,10 +213,7 @@ class Checkpoint(Base):
 
 class Measurement(Base):
     __tablename__ = "measurements"
-    __table_args__ = (
-        CheckConstraint("value is null or low is null or low <= value", "low_below_value"),
-        CheckConstraint("value is null or high is null or value <= high", "value_below_high"),
-    )
+    __table_args__ = (CheckConstraint("low is null or high is null or low <= high", "low_below_high"),)
 
     id: Mapped[int] = mapped_column(primary_key=True)
     project_id: Mapped[int] = _owned_by("projects.id")

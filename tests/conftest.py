@@ -213,3 +213,14 @@ def ann(database: Database) -> Actor:
 @pytest.fixture
 def bob(database: Database) -> Actor:
     return add_user(database, "bob", Role.ANNOTATOR)
+
+
+@pytest.fixture(scope="session")
+def packaged_home(request: pytest.FixtureRequest) -> Path:
+    """A home folder with the packaged model converted: ``ELICAL_TEST_HOME``, else pytest's cache. About 30 s once."""
+    given = os.environ.get("ELICAL_TEST_HOME")
+    home = Path(given) if given else Path(request.config.cache.mkdir("elical-home"))
+    from elical_core.models import PACKAGED, locate
+
+    locate(PACKAGED, home=home)
+    return home

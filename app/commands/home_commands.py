@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
 import typer
 
 from app.commands.home_folder import AsJson, print_json, say
-from app.services import home
+from app.services import home, home_backup
 from app.settings import Settings
 
 
@@ -29,3 +32,21 @@ def doctor(as_json: AsJson = False) -> None:
             say(f"{'ok  ' if check.ok else 'FAIL'}  {check.name}: {check.detail}")
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
+
+
+def backup(
+    output: Annotated[Path, typer.Option("-o", "--output", help="The backup file to write.")], as_json: AsJson = False
+) -> None:
+    """One file of everything a user would lose, made while people work."""
+    report = home_backup.backup(Settings.from_env(), output)
+    if as_json:
+        print_json(report)
+    else:
+        say(f"{report.files} files, {report.size_bytes / 2**20:.1f} MiB in {report.path}")
+
+
+def restore(file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that `elical backup` wrote.")]) -> None:
+    """Bring a backup back into the home folder; what was there is kept in backups/."""
+    settings = Settings.from_env()
+    home_backup.restore(settings, file)
+    say(f"{file} is restored into {settings.home}")

@@ -65,18 +65,22 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def run_job(home: Home, kind: JobKind, project_id: int, **options: Any) -> JobView:
+def run_job(home: Home, kind: JobKind, project_id: int, /, **options: Any) -> JobView:
     """Queue the job and wait for its end: on the home folder's worker, or in this process when none is alive.
 
-    Raises JobError with the job's own sentence when it fails.
+    A job of that kind that an interrupted command left behind is finished instead. Raises JobError with the job's own
+    sentence when it fails.
     """
-    job_id = jobs.submit(home.settings, home.who, kind, project_id, **options)
     if jobs.worker_is_alive(home.settings):
-        return _follow(home, job_id)
+        return _follow(home, jobs.submit(home.settings, home.who, kind, project_id, **options))
     from app.worker import running
 
     with running(home.settings):
-        return _follow(home, job_id)
+        for left in jobs.list_jobs(home.settings, project_id):
+            if left.is_active and left.kind is kind:
+                note(f"going on with the {kind} job that was interrupted")
+                return _follow(home, left.id)
+        return _follow(home, jobs.submit(home.settings, home.who, kind, project_id, **options))
 
 
 def _follow(home: Home, job_id: str) -> JobView:

@@ -81,9 +81,9 @@ def show(name: ProjectName, as_json: AsJson = False) -> None:
         if as_json:
             print_json({"project": project, "state": state})
             return
-        say(f"{project.name}: {project.model_id}, k={project.sampling['k']}, budget {project.budget} labels")
+        say(f"{project.name}: {project.model_id}, k={project.sampling.k}, budget {project.budget} labels")
         say(
-            f"questions: {state.pool} pool, {state.audit} audit, {state.held_out} held-out; "
+            "questions: " + ", ".join(f"{n} {split}" for split, n in state.questions.items()) + "; "
             f"{state.sampled} answered, {state.labelled_train + state.labelled_audit} labelled"
         )
         say(f"next step: {state.next_step}: {state.reason}")

@@ -120,7 +120,7 @@ def _client(settings: Settings) -> Iterator[DBOSClient]:
     yield _open_client(settings.jobs_url)
 
 
-def submit(settings: Settings, who: Actor, kind: JobKind, project_id: int, **options: Any) -> str:
+def submit(settings: Settings, who: Actor, kind: JobKind, project_id: int, /, **options: Any) -> str:
     """Queue a job and return its id. ``options`` are plain JSON values that the workflow takes by name.
 
     Raises JobRefused while the same kind of job of the same project is queued or running.
@@ -141,7 +141,7 @@ def submit(settings: Settings, who: Actor, kind: JobKind, project_id: int, **opt
             )
         except error.DBOSQueueDeduplicatedError as refused:
             raise JobRefused(
-                f"a {kind.value} job of this project is already queued or running; wait for it or cancel it first"
+                f"this project's {kind.value} job is already queued or running; wait for it or cancel it first"
             ) from refused
         return str(handle.get_workflow_id())
 

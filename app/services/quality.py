@@ -139,7 +139,7 @@ def _sentence(curve: Sequence[CurvePoint], judged: Judged) -> str:
     n = len(judged.question_ids)
     if n == 0:
         return (
-            "No audit label yet. About every fourth question is one, so a few more labels make the first measurement."
+            "No audit label yet. About every fourth question is one, so a few more labels bring the first measurement."
         )
     newest = {(point.estimator, point.metric): point for point in curve}
     name = next((name for name in (CALIBRATED, INSTANT_HEAD) if (name, "auroc") in newest), STAGE_1)

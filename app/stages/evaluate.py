@@ -32,7 +32,7 @@ def _measure(context: StageContext, project_id: int, family: list[CheckpointView
     context.report(0, len(family), "measuring checkpoints")
     samples = [
         evaluation.audit(context.database, context.who, project_id),
-        evaluation.held_out(context.database, context.who, project_id, MiniLM.shared()),
+        evaluation.held_out(context.database, context.who, project_id, MiniLM()),
     ]
     stored = 0
     for done, checkpoint in enumerate(family, 1):

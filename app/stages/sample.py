@@ -8,7 +8,7 @@ from elical_core.sampling.transformers import TransformersSampler
 
 from app.services import generations, projects
 from app.stages.context import StageContext
-from elical_core.consistency import MiniLM, cluster_many
+from elical_core.consistency import MiniLM, Sampled, cluster_many
 from elical_core.models.fingerprint import model_fingerprint
 
 log = logging.getLogger("elical.jobs")
@@ -43,7 +43,8 @@ def sample_chunk(context: StageContext, project_id: int, fingerprint: str, *, do
         context.report(done + len(records), total, "sampling questions")
     text = {request.question_id: request.text for request in requests}
     clusterings = cluster_many(
-        [(text[record.question_id], record.greedy, record.samples) for record in records], embedder=MiniLM.shared()
+        [Sampled(question=text[r.question_id], greedy=r.greedy, samples=r.samples) for r in records],
+        embedder=MiniLM(),
     )
     generations.store(context.database, context.who, project_id, list(zip(records, clusterings, strict=True)))
     log.info("stored %d answered questions, %d of %d", len(records), done + len(records), total)

@@ -42,7 +42,7 @@ def make_project(settings: Settings, who: Actor) -> int:
 
 def test_two_equal_jobs_of_one_project_are_refused(settings: Settings, who: Actor) -> None:
     first = jobs.submit(settings, who, JobKind.ELICIT, 1)
-    with pytest.raises(JobRefused, match="already queued or running"):
+    with pytest.raises(JobRefused, match="elicit job is already queued or running"):
         jobs.submit(settings, who, JobKind.ELICIT, 1)
     jobs.submit(settings, who, JobKind.ELICIT, 2)
     jobs.submit(settings, who, JobKind.CALIBRATE, 1)

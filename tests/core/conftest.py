@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -90,15 +89,6 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="session")
-def packaged_home(request: pytest.FixtureRequest) -> Path:
-    """A home folder with the packaged model converted: ``ELICAL_TEST_HOME``, else pytest's cache. About 30 s once."""
-    given = os.environ.get("ELICAL_TEST_HOME")
-    home = Path(given) if given else Path(request.config.cache.mkdir("elical-home"))
-    locate(PACKAGED, home=home)
-    return home
 
 
 @pytest.fixture(scope="session")

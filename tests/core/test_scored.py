@@ -23,9 +23,7 @@ def test_csv_with_words_and_groups(tmp_path: Path) -> None:
 
 
 def test_json_lines_without_groups(tmp_path: Path) -> None:
-    file = write(
-        tmp_path / "s.jsonl", '{"confidence": 0.5, "correct": 1}\n{"confidence": 0.25, "correct": false}\n'
-    )
+    file = write(tmp_path / "s.jsonl", '{"confidence": 0.5, "correct": 1}\n{"confidence": 0.25, "correct": false}\n')
     confidence, correct, group = read_scored(file)
     assert confidence.tolist() == [0.5, 0.25]
     assert correct.tolist() == [1.0, 0.0]

@@ -140,8 +140,7 @@ def upgrade() -> None:
     sa.Column('method', sa.String(), nullable=False),
     sa.Column('reason', sa.String(), nullable=False),
     sa.Column('created_at', sa.DateTime(), nullable=False),
-    sa.CheckConstraint('value is null or high is null or value <= high', name=op.f('ck_measurements_value_below_high')),
-    sa.CheckConstraint('value is null or low is null or low <= value', name=op.f('ck_measurements_low_below_value')),
+    sa.CheckConstraint('low is null or high is null or low <= high', name=op.f('ck_measurements_low_below_high')),
     sa.ForeignKeyConstraint(['checkpoint_id'], ['checkpoints.id'], name=op.f('fk_measurements_checkpoint_id_checkpoints'), ondelete='CASCADE'),
     sa.ForeignKeyConstraint(['project_id'], ['projects.id'], name=op.f('fk_measurements_project_id_projects'), ondelete='CASCADE'),
     sa.PrimaryKeyConstraint('id', name=op.f('pk_measurements'))
