@@ -106,7 +106,7 @@ def text_controls(file: Path, seen: Preview) -> None:
     )
     if encoding and not seen.encoding_certain:
         literal(
-            f"The encoding is a guess ({seen.encoding_how}). Look whether accents are right below.",
+            f"The encoding {encoding} was {seen.encoding_how}.",
             Tone.WARNING,
             key="doubt",
         )

@@ -6,6 +6,7 @@
 
 const RESEND_MS = 5000
 const IDLE_MS = 60_000 // a longer pause counts as this much time on screen
+const LOOK_MS = 15_000
 const BEAT_MS = 120_000 // an active annotator keeps the question reserved
 const NO_MATCH = "No answer means the same as the reference by rule. Tick by hand, or press N if none is correct."
 const cards = new WeakMap()
@@ -55,8 +56,9 @@ class Card {
     const reply = data.reply
     const answered = this.pending && reply && reply.key === this.pending.key
     if (answered) {
-      if (reply.saved) this.dropDraft()
       this.pending = null
+      if (reply.saved) this.dropDraft()
+      else this.keepDraft()
     }
     if (this.item === undefined || this.item?.token !== data.item?.token) {
       this.pending = null
@@ -92,8 +94,7 @@ class Card {
     if (known.length && !item.editing && this.ticks.size === 0) this.hint(NO_MATCH)
     this.drawDetails(item.details)
     this.drawAnswers()
-    const typing = isTyping(document)
-    if (!typing) this.at("typed").blur()
+    if (draft?.pending && draft.token === item.token) setTimeout(() => this.dispatch(draft.pending))
   }
 
   drawDetails(details) {
@@ -205,7 +206,7 @@ class Card {
 
   dispatch(event) {
     this.pending = { key: newKey(), ...event }
-    this.sentAt = this.firstSentAt = Date.now()
+    this.sentAt = this.firstSentAt = this.lookedAt = Date.now()
     this.lock()
     this.problem("")
     this.hinting = ""
@@ -222,11 +223,21 @@ class Card {
       }
       return
     }
-    if (Date.now() - this.firstSentAt >= RESEND_MS)
+    const now = Date.now()
+    if (now - this.firstSentAt >= RESEND_MS)
       this.problem("No answer from the server. Your verdict is kept on this computer and sent again until it is saved.")
-    if (Date.now() - this.sentAt < RESEND_MS) return
-    this.sentAt = Date.now()
-    this.send("act", { ...this.pending, again: this.sentAt })
+    if (now - this.lookedAt >= LOOK_MS) this.reloadIfServerIsBack()
+    if (now - this.sentAt < RESEND_MS) return
+    this.sentAt = now
+    this.send("act", { ...this.pending, again: now })
+  }
+
+  // A restarted server may not know this page any more: then only a reload helps, after which the draft is sent again.
+  async reloadIfServerIsBack() {
+    this.lookedAt = Date.now()
+    this.keepDraft()
+    const answer = await fetch("_stcore/health").catch(() => null)
+    if (answer?.ok && this.pending) location.reload()
   }
 
   // A verdict or an undo is on its way. A judgement locks nothing: a verdict need not wait for it.
@@ -319,6 +330,7 @@ class Card {
     const draft = {
       token: this.item.token, key: this.verdictKey, sentBody: this.sentBody, ticks: [...this.ticks],
       typed: this.at("typed").value, activeMs: seconds * 1000, openedAt,
+      pending: this.pending?.act === "verdict" ? this.pending : null,
     }
     try {
       localStorage.setItem(this.draftName, JSON.stringify(draft))

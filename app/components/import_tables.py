@@ -50,6 +50,8 @@ def preview_rows(preview: Preview) -> list[dict[str, Any]]:
 def preview_table(preview: Preview) -> None:
     rows = preview_rows(preview)
     filled = {name for row in rows for name, value in row.items() if value not in ("", None)}
+    if "group" not in preview.mapping:
+        filled.discard("group")  # made from the question's words; it says nothing to a reader
     st.dataframe(
         [{name: value for name, value in row.items() if name in filled} for row in rows],
         hide_index=True,

@@ -39,11 +39,9 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def served(home: Path, log: Path) -> Iterator[str]:
-    """The pages of a home folder on a free port; gives their address. What they write goes to ``log``."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+def served(home: Path, log: Path, port: int = 0) -> Iterator[str]:
+    """The pages of a home folder on ``port`` (0: a free one); gives their address. What they write goes to ``log``."""
+    port = port or free_port()
     with log.open("wb") as out:
         process = subprocess.Popen(
             [sys.executable, "-m", "streamlit", "run", str(ENTRY), *streamlit_flags(address="127.0.0.1", port=port)],
@@ -58,6 +56,12 @@ def served(home: Path, log: Path) -> Iterator[str]:
         finally:
             process.terminate()
             process.wait(10)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
@@ -171,6 +175,7 @@ class QualityPage:
 
     def open(self, address: str) -> None:
         open_page(self.page, address, "quality")
+        self.page.wait_for_selector(".st-key-curve .main-svg", timeout=30_000)
 
     def sentence(self) -> str:
         return self.page.locator(".st-key-sentence .text").text_content() or ""

@@ -189,3 +189,22 @@ def test_the_card_fits_a_phone(chromium: Browser, address: str, seeded: Seeded) 
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     expect(page.locator('[data-part="submit"]')).to_be_in_viewport()
     page.close()
+
+
+def test_a_verdict_given_while_the_server_is_gone_is_saved_when_it_is_back(
+    chromium: Browser, home: Home, seeded: Seeded, request: pytest.FixtureRequest
+) -> None:
+    port, log = pages.free_port(), home[0].home / "restarted.log"
+    page = chromium.new_page()
+    desk = AnnotatePage(page)
+    with pages.served(seeded.home, log, port) as url:
+        desk.open(url, request.node.name)
+        question = desk.question()
+    desk.press("2", "Enter")
+    expect(desk.part("problem")).to_contain_text("kept on this computer", timeout=20_000)
+    assert (desk.question(), desk.ticked(), labelled(seeded)) == (question, [1], 0)
+    with pages.served(seeded.home, log, port):
+        expect(desk.part("saved")).to_contain_text("Saved", timeout=60_000)
+        assert desk.question() != question
+    assert labelled(seeded) == 1
+    page.close()
