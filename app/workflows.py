@@ -63,8 +63,8 @@ def _step(name: str, work: Callable[[StageContext], T]) -> T:
 @DBOS.workflow(name=JobKind.SAMPLE.value)
 def sample(project_id: int, options: dict[str, Any]) -> dict[str, Any]:
     """Options: limit (questions)."""
-    found = _step("find questions", lambda c: list(sampling.remaining(c, project_id, options.get("limit"))))
-    fingerprint, total = str(found[0]), int(found[1])
+    found = _step("find questions", lambda c: sampling.remaining(c, project_id, options.get("limit")))
+    fingerprint, total = found["fingerprint"], found["total"]
     done = 0
     while done < total:
         chunk = partial(sampling.sample_chunk, project_id=project_id, fingerprint=fingerprint, done=done, total=total)

@@ -9,6 +9,7 @@ import typer
 
 from app.commands.home_folder import AsJson, note, print_json, say
 from app.settings import Settings
+from elical_core.confidence.items import TrainingItem
 from elical_core.config import SamplingConfig
 from elical_core.datasets.texts import read_texts
 from elical_core.demo import corpus
@@ -30,10 +31,9 @@ def sampling(
     as_json: AsJson = False,
 ) -> None:
     """Questions a second against generate(num_return_sequences=k), and the share of the machine's matmul rate."""
-    from elical_core.sampling.bench import bench_sampling
-
     from elical_core.models.load import load_model
     from elical_core.models.locate import locate
+    from elical_core.sampling.bench import bench_sampling
 
     texts = _texts(questions, n)
     loaded = load_model(locate(model, home=Settings.from_env().home))
@@ -53,13 +53,15 @@ def training(
 ) -> None:
     """Questions a second against a plain padded fp32 loop with the same LoRA and head."""
     from elical_core.confidence.bench import bench_training
-
     from elical_core.models.load import load_model
     from elical_core.models.locate import locate
 
     texts = _texts(questions, n)
     loaded = load_model(locate(model, home=Settings.from_env().home))
-    _print(bench_training(loaded, load_prompt("few-shot"), texts), as_json)
+    items = [
+        TrainingItem(key=str(i), text=text, target=i % 21 / 20, group=str(i)) for i, text in enumerate(texts)
+    ]  # any target does: the time of a step does not depend on it
+    _print(bench_training(loaded, load_prompt("few-shot"), items), as_json)
 
 
 def _texts(questions: Path | None, n: int) -> list[str]:

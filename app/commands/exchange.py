@@ -10,7 +10,7 @@ import typer
 
 from app.commands.home_folder import AsJson, ProjectName, note, opened, print_json, say
 from app.services import importing, label_export, label_import, projects
-from app.services.importing import ImportReport
+from app.services.importing_report import ImportReport
 from elical_core.consistency import MiniLM, Sampled, cluster_many
 from elical_core.datasets import ReadOptions
 from elical_core.datasets.honestybench import HonestyRecord, looks_like_records
@@ -32,7 +32,7 @@ def import_file(
     ] = None,
     encoding: Annotated[str | None, typer.Option(help="Encoding of a text file; found by itself otherwise.")] = None,
     separator: Annotated[str | None, typer.Option(help="Separator of a CSV file; found by itself otherwise.")] = None,
-    answer_separator: Annotated[str | None, typer.Option(help="What separates several answers in one cell.")] = None,
+    answer_separator: Annotated[str, typer.Option(help="What separates several answers in one cell.")] = "",
     on_conflict: Annotated[str, typer.Option(help="reject or update: same id, other content.")] = "reject",
     dry_run: DryRun = False,
     as_json: AsJson = False,

@@ -27,7 +27,7 @@ from elical_core.datasets.reader import Layout, Preview, find_layout, preview, r
 from elical_core.datasets.rows import ParsedRow, RowProblem
 from elical_core.domain import Consistency, GenerationRecord, QuestionRecord, Role
 
-COUNT_UP_TO_BYTES = 50_000_000  # larger files are previewed without counting all their rows
+COUNT_UP_TO_BYTES = 10_000_000  # larger files are previewed without counting all their rows
 RECORDS_AT_ONCE = 200
 
 

@@ -38,6 +38,7 @@ def snapshot(context: StageContext, project_id: int) -> dict[str, Any]:
                 "context": label.context,
                 "target": target,
                 "group": label.group,
+                "greedy": label.greedy,
             }
             for label, target in targets
             if target is not None

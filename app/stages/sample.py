@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-
-from elical_core.sampling.transformers import TransformersSampler
+from typing import Any
 
 from app.services import generations, projects
 from app.stages.context import StageContext
 from elical_core.consistency import MiniLM, Sampled, cluster_many
 from elical_core.models.fingerprint import model_fingerprint
+from elical_core.sampling.transformers import TransformersSampler
 
 log = logging.getLogger("elical.jobs")
 
@@ -18,14 +18,14 @@ CHUNK = 32
 the same batches again, so its answers are those of an undisturbed run."""
 
 
-def remaining(context: StageContext, project_id: int, limit: int | None) -> tuple[str, int]:
-    """(model fingerprint, questions that still need answers, at most ``limit``). Loads the model."""
+def remaining(context: StageContext, project_id: int, limit: int | None) -> dict[str, Any]:
+    """{"fingerprint": of model and prompt, "total": questions to answer, at most ``limit``}. Loads the model."""
     project = projects.project_by_id(context.database, context.who, project_id)
     context.report(0, 0, "loading the model")
     loaded = context.models.get("sampling", project)
     fingerprint = model_fingerprint(loaded.weights_fingerprint, context.prompt(project))
     waiting = generations.count_unsampled(context.database, context.who, project_id, fingerprint)
-    return fingerprint, waiting if limit is None else min(waiting, limit)
+    return {"fingerprint": fingerprint, "total": waiting if limit is None else min(waiting, limit)}
 
 
 def sample_chunk(context: StageContext, project_id: int, fingerprint: str, *, done: int, total: int) -> int:

@@ -43,10 +43,11 @@ def select(context: StageContext, project_id: int, n: int, settings: Mapping[str
     if not usable:
         raise PoolTooSmall("every answered question has been drawn already; sample or import more questions")
     train, audit = ([c for c in usable if c.split is split] for split in (Split.POOL, Split.AUDIT))
-    pools = [_pool(listed, confidence, row_of, features) for listed in (train, audit)]
+    train_pool, audit_pool = (_pool(listed, confidence, row_of, features) for listed in (train, audit))
     drawn = draw_round(
-        *pools,
-        min(n, sum(distinct(pool) for pool in pools)),
+        train_pool,
+        audit_pool,
+        min(n, distinct(train_pool) + distinct(audit_pool)),
         config=config,
         rng=np.random.default_rng(config.seed),
         drawn=len(earlier),
