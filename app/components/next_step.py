@@ -55,7 +55,7 @@ def strip(state: ProjectState, active: list[JobView]) -> list[StepCard]:
         StepCard(name=name, figure=figure, words=words, state=_state(name, first, last, at, running))
         for name, figure, words, first, last in cards
     ]
-    if stage2 is not None and found[-1].state is StepState.LATER:
+    if stage2 is not None and stage2.state is CheckpointState.FRESH and found[-1].state is StepState.LATER:
         found[-1] = replace(found[-1], state=StepState.DONE)
     return found
 
