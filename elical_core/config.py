@@ -59,14 +59,14 @@ class ConsistencyConfig(StageConfig):
 
     version: str = "1"
     embedding_different_below: float = 0.3
-    embedding_disjoint_below: float = 0.45  # different, when they share no word either
+    embedding_conflict_below: float = 0.5  # different, when each also says something that the other does not
     embedding_same_from: float = 0.8  # only together with the short-entity hint
     entity_max_tokens: int = 6
     min_decided_share: float = 0.5
 
     def __post_init__(self) -> None:
         self._between("embedding_different_below", -1, 1)
-        self._between("embedding_disjoint_below", -1, 1)
+        self._between("embedding_conflict_below", -1, 1)
         self._between("embedding_same_from", -1, 1)
         self._between("entity_max_tokens", 1, 50)
         self._between("min_decided_share", 0, 1)

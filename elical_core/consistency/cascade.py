@@ -91,8 +91,8 @@ class Embeddings:
             return same(DecidingStep.EMBEDDING, f"{pair.hint}; similarity {similarity:.2f}")
         if similarity < config.embedding_different_below:
             return different(DecidingStep.EMBEDDING, f"similarity {similarity:.2f}")
-        if similarity < config.embedding_disjoint_below and not pair.shares_words:
-            return different(DecidingStep.EMBEDDING, f"no word in common, similarity {similarity:.2f}")
+        if similarity < config.embedding_conflict_below and entity.conflict(pair):
+            return different(DecidingStep.EMBEDDING, f"each says something else, similarity {similarity:.2f}")
         return None
 
 

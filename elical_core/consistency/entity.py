@@ -122,6 +122,14 @@ def names_differ(pair: Pair) -> Decision | None:
     return different(_STEP, "they name different things")
 
 
+def conflict(pair: Pair) -> bool:
+    """Whether each says something that the other does not, in words that are not forms of one word. The words of the
+    question count only where an answer has no others."""
+    a, b = (r.residue or r.parsed.content for r in (pair.a, pair.b))
+    only_a, only_b = a - b, b - a
+    return bool(only_a and only_b) and not any(_akin(x, y) for x in only_a for y in only_b)
+
+
 def _echo(a: Reading, b: Reading) -> Decision | None:
     """One answer only repeats the question, the other says something."""
     if bool(a.residue) == bool(b.residue):

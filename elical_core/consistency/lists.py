@@ -11,7 +11,10 @@ from elical_core.domain import DecidingStep
 
 _STEP = DecidingStep.TYPED
 _MAX_ITEM_WORDS = 5
-_SPLIT = re.compile(r"\s*(?:,? (?:and|&|und|et|y|e|und|и) |;|\n|(?:^|\s)[-•*]\s|,(?!\d))\s*", re.IGNORECASE)
+_SPLIT = re.compile(
+    r"\s*(?:,? (?:and|&|und|et|y|e|и) |;|\n|(?:^|\s)[-•*]\s|,(?!\d)|(?<=\w\w) ?/ ?(?=[^\W\d_]{2,} \w))\s*",
+    re.IGNORECASE,
+)
 _ENDING = re.compile(r",? ?\b(?:etc|and others|and so on|among others)\.?$", re.IGNORECASE)
 
 

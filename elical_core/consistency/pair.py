@@ -142,12 +142,6 @@ class Pair:
             return ""  # "Rihanna, Madonna"
         return f"one only adds {', '.join(sorted(extra))}" if extra else "the same words in another order"
 
-    @cached_property
-    def shares_words(self) -> bool:
-        """Whether they share a word that carries an answer; words of the question count only where nothing else is."""
-        a, b = (r.residue or r.parsed.content for r in (self.a, self.b))
-        return bool(a & b) or any(x[:4] == y[:4] for x in a for y in b)
-
     @property
     def both_latin(self) -> bool:
         return all("LATIN" in r.parsed.scripts or r.parsed.numbers for r in (self.a, self.b))

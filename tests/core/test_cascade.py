@@ -86,10 +86,12 @@ def test_hint_and_similarity_merge_only_together() -> None:
     assert compare(*hinted, similarity=0.29).relation is DIFFERENT
 
 
-def test_no_word_in_common_and_far_apart_is_different() -> None:
-    assert compare(WHAT, "muscles", "liver", similarity=0.44).relation is DIFFERENT
-    assert compare(WHAT, "muscles", "liver", similarity=0.46).relation is UNRESOLVED
+def test_something_else_on_each_side_and_far_apart_is_different() -> None:
+    assert compare(WHAT, "muscles", "liver", similarity=0.49).relation is DIFFERENT
+    assert compare(WHAT, "muscles", "liver", similarity=0.51).relation is UNRESOLVED
     assert compare(WHAT, "muscles", "liver").relation is UNRESOLVED
+    assert compare(WHAT, "Japan", "a Japanese artist", similarity=0.49).relation is UNRESOLVED  # forms of one word
+    assert compare(WHAT, "cotton", "cotton fabric", similarity=0.49).relation is UNRESOLVED  # nothing else on one side
 
 
 def test_typed_different_vetoes_every_later_step() -> None:
