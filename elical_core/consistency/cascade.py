@@ -41,6 +41,8 @@ def exact(pair: Pair) -> Decision | None:
 
 def alias(pair: Pair) -> Decision | None:
     """Step 2: the project's own table of equal names."""
+    if not pair.asked.aliases:
+        return None
     a, b = " ".join(pair.a.parsed.words), " ".join(pair.b.parsed.words)
     if any(a in group and b in group for group in pair.asked.aliases):
         return same(DecidingStep.ALIAS, "the alias table calls them the same")

@@ -126,12 +126,12 @@ class Pair:
         "" without such a hint, and for answers of more than ``config.entity_max_tokens`` words.
         """
         a, b = self.a.parsed, self.b.parsed
-        if not a.words or not b.words or max(len(a.words), len(b.words)) > self.asked.config.entity_max_tokens:
+        small, large = (a, b) if len(a.content) <= len(b.content) else (b, a)
+        if not small.content or not small.content <= large.content:
+            return ""
+        if max(len(a.words), len(b.words)) > self.asked.config.entity_max_tokens:
             return ""
         if a.numbers != b.numbers or a.negations != b.negations:
-            return ""
-        small, large = (a, b) if len(a.content) <= len(b.content) else (b, a)
-        if not small.content <= large.content:
             return ""
         extra = large.content - small.content
         if extra & (QUALIFIERS - self.asked.words) or any(len(w) == 1 for w in extra):

@@ -8,6 +8,11 @@ from elical_core.consistency.pair import Reading, once_per_reading
 from elical_core.consistency.text import near_spelling
 from elical_core.consistency.vocabulary import NAME_PARTICLES, NICKNAMES, PERSON_TITLES, STOPWORDS
 
+_FORMS: dict[str, frozenset[str]] = {}
+for _group in NICKNAMES:
+    for _name in _group:
+        _FORMS[_name] = _FORMS.get(_name, frozenset()) | _group
+
 
 class Names(Enum):
     SAME = "same"
@@ -73,7 +78,8 @@ def _close(x: str, y: str) -> bool:
 
 
 def are_nicknames(x: str, y: str) -> bool:
-    return any(x in group and y in group for group in NICKNAMES)
+    """Forms of one first name ("Bill", "William")."""
+    return y in _FORMS.get(x, ())
 
 
 def _in_order(some: tuple[str, ...], all_parts: tuple[str, ...]) -> bool:
