@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,15 +16,18 @@ from elical_core.errors import ImportRefused
 SEPARATORS = (",", "\t", ";", "|")
 SAMPLE_CHARACTERS = 131_072
 SAMPLE_RECORDS = 200
+ANNOUNCEMENT = re.compile(r'\ufeff?"?sep=(.)"?(?:\r\n|\r|\n)', re.IGNORECASE)
 LARGEST_FIELD = 10_000_000  # characters; a longer one means that a quote was never closed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """``quoted``: a field may stand in double quotes, doubled inside. TSV files that do not quote have it False."""
+    """``quoted``: a field may stand in double quotes, doubled inside. TSV files that do not quote have it False.
+    ``announced``: the first line says ``sep=;``, as some spreadsheets write, and is no header."""
 
     separator: str
     quoted: bool = True
+    announced: bool = False
 
     def reader(self, lines: Iterator[str]) -> Iterator[list[str]]:
         csv.field_size_limit(LARGEST_FIELD)
@@ -36,9 +40,14 @@ def find_dialect(file: Opened, encoding: str, separator: str | None) -> Dialect:
     """The separator that cuts the first rows into the most equal numbers of columns; a tab for TSV unless told."""
     with file.text(encoding, newline="") as text:
         sample = text.read(SAMPLE_CHARACTERS)
+    announcement = ANNOUNCEMENT.match(sample)
+    if announcement:
+        sample = sample[announcement.end() :]
+        separator = separator or announcement[1]
     if separator is None:
         separator = "\t" if file.format is Format.TSV and "\t" in sample else _likeliest(sample)
-    return Dialect(separator=separator, quoted=separator != "\t" or _records(sample, separator)[1])
+    quoted = separator != "\t" or _records(sample, separator)[1]
+    return Dialect(separator=separator, quoted=quoted, announced=announcement is not None)
 
 
 def _likeliest(sample: str) -> str:
@@ -79,6 +88,7 @@ def header_of(file: Opened, record: Sequence[str]) -> list[str]:
 
 def delimited_columns(file: Opened, encoding: str, dialect: Dialect) -> list[str]:
     with file.text(encoding, newline="") as text:
+        _skip_announcement(text, dialect)
         reader = dialect.reader(iter(text))
         try:
             return header_of(file, next((record for record in reader if record), []))
@@ -96,9 +106,10 @@ def _every_row(file: Opened, encoding: str, dialect: Dialect) -> Iterator[RawRow
     Raises ImportRefused for a quote that is never closed: it would swallow the rows after it in silence.
     """
     with file.text(encoding, newline="") as text:
+        before = _skip_announcement(text, dialect)
         reader = csv_reader = dialect.reader(iter(text))
         names: list[str] | None = None
-        number, line = 0, 1
+        number, line = 0, 1 + before
         while True:
             start = line
             try:
@@ -114,7 +125,7 @@ def _every_row(file: Opened, encoding: str, dialect: Dialect) -> Iterator[RawRow
                 record, problem = [], f"broken quoting: {error}"
             else:
                 problem = ""
-            line = csv_reader.line_num + 1  # type: ignore[attr-defined]
+            line = csv_reader.line_num + 1 + before  # type: ignore[attr-defined]
             if names is None:
                 if record:
                     names = header_of(file, record)
@@ -128,6 +139,13 @@ def _every_row(file: Opened, encoding: str, dialect: Dialect) -> Iterator[RawRow
                 yield RawRow(number, start, problem=_width_problem(len(record), len(names), dialect.separator))
             else:
                 yield RawRow(number, start, dict(zip(names, record, strict=True)))
+
+
+def _skip_announcement(text: io.TextIOWrapper, dialect: Dialect) -> int:
+    """Reads past the line ``sep=;`` if there is one; gives the number of lines read."""
+    if dialect.announced:
+        text.readline()
+    return int(dialect.announced)
 
 
 def _width_problem(width: int, wanted: int, separator: str) -> str:

@@ -141,6 +141,13 @@ def test_the_separator_can_be_told(tmp_path: Path) -> None:
         ReadOptions(separator="||")
 
 
+@pytest.mark.parametrize("first", ["sep=;\r\n", '\ufeff"sep=;"\n'])
+def test_a_line_that_announces_the_separator_is_no_header(tmp_path: Path, first: str) -> None:
+    path = write(tmp_path, "a.csv", f"{first}question;answer\nA, b, c?;x\nD?;y;z\n")
+    assert [r.text for _, r in read_questions(path) if isinstance(r, QuestionRecord)] == ["A, b, c?"]
+    assert (problems(path)[0].row, problems(path)[0].line) == (2, 4)
+
+
 def test_tab_files_that_do_not_quote(tmp_path: Path) -> None:
     path = write(tmp_path, "a.tsv", 'question\tanswer\n"Who" said it?\tx\nWhy "so"?\ty\n')
     assert [r.text for r in good(path)] == ['"Who" said it?', 'Why "so"?']
