@@ -83,12 +83,9 @@ class Audit:
 
     @property
     def class_sizes(self) -> tuple[float, float]:
-        """Effective numbers of correct and of wrong labels, (sum w)^2 / sum w^2 in each class."""
-        sizes = []
-        for part in (self.weight * self.correct, self.weight * (1 - self.correct)):
-            square = float(part @ part)
-            sizes.append(float(part.sum()) ** 2 / square if square > 0 else 0.0)
-        return sizes[0], sizes[1]
+        """Numbers of correct and of wrong labels; shares count in part."""
+        right = float(self.correct.sum())
+        return right, len(self) - right
 
 
 def _bins(design: Floats, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
@@ -178,13 +175,13 @@ def _within(values: Floats, audit: Audit) -> tuple[float, float]:
     return variance, skewness
 
 
-def mean_of(audit: Audit, loss: Linear, sampled: Floats | None = None) -> Estimate:
+def mean_of(audit: Audit, loss: Linear, *, caution: float = 1.0) -> Estimate:
     """Estimate of the population mean of a loss a + b y. At least one label.
 
-    ``sampled`` (n,) overrides the labels' own losses where they are not linear in a share (soft Brier).
+    ``caution`` in [0, 1]: how far the variance is raised to the one that the calibrator expects, where that is larger.
     """
     rows, n = audit.rows, len(audit)
-    own = loss.a[rows] + loss.b[rows] * audit.correct if sampled is None else sampled
+    own = loss.a[rows] + loss.b[rows] * audit.correct
     if n < 2:
         return Estimate(float(audit.weight @ own), float("nan"), n, 0.0)
     if audit.known is None:
@@ -195,11 +192,11 @@ def mean_of(audit: Audit, loss: Linear, sampled: Floats | None = None) -> Estima
     value: float = 0.0
     tuning = np.zeros(n)
     residual, known = own.copy(), np.zeros(n)
-    spread = 0.0
+    spread, unseen = 0.0, 1 - n / audit.size  # nothing to borrow once all is labelled
     for k in range(len(audit.known.pool)):
         inside = fold == k
         f = loss.a + loss.b * audit.known.pool[k]
-        lam = _tuning(own[~inside], f[rows[~inside]], audit.weight[~inside])
+        lam = unseen * _tuning(own[~inside], f[rows[~inside]], audit.weight[~inside])
         tuning[inside] = lam
         known[inside] = lam * f[rows[inside]]
         residual[inside] = own[inside] - known[inside]
@@ -208,10 +205,25 @@ def mean_of(audit: Audit, loss: Linear, sampled: Floats | None = None) -> Estima
         spread += share * lam**2 * float(f.var())
     value += float(audit.weight @ residual)
     variance, skewness = _within(residual, audit)
+    variance += caution * max(_expected(audit, loss) - variance, 0.0)
     centred = residual - audit.weight @ residual
     shared = 2 * float(audit.weight @ (centred * known))
     total = variance + max(spread + shared + _between(residual, audit) * audit.size, 0.0) / audit.size
     return Estimate(value, float(np.sqrt(total)), n, float(audit.weight @ tuning), skewness)
+
+
+def _expected(audit: Audit, loss: Linear) -> float:
+    """Variance of the weighted mean if verdicts scatter about the calibrator m by kappa m (1 - m).
+
+    Rare, large losses are often absent from a small sample, whose own spread is then too small; kappa (1 for 0/1
+    verdicts of a calibrated m, less for shares) is pooled over all labels and loss.b says what a verdict weighs.
+    """
+    if audit.known is None:
+        return 0.0
+    m = audit.known.pool[audit.known.fold, audit.rows]
+    scatter = m * (1 - m)
+    kappa = float(audit.weight @ (audit.correct - m) ** 2) / max(float(audit.weight @ scatter), 1e-12)
+    return kappa * float(((audit.weight * loss.b[audit.rows]) ** 2) @ scatter)
 
 
 def _between(values: Floats, audit: Audit) -> float:

@@ -7,6 +7,8 @@ import numpy as np
 from elical_core.metrics.audit import Audit, Estimate, Linear, mean_of
 from elical_core.metrics.tally import Floats
 
+_CAUTION = 0.4  # by the coverage table: 1 covers 99.5% with eight correct answers among sixty, 0 covers 91%
+
 
 def _shares(score: Floats, at: Floats, weight: Floats) -> Floats:
     """Weighted share of ``at`` (n,) that lies below each ``score`` (N,), ties half. ``weight`` (n,), any sign."""
@@ -57,7 +59,7 @@ def auroc_of(audit: Audit, score: Floats) -> Estimate:
     theta, psi = auroc_loss(score, audit)
     if np.isnan(theta):
         return Estimate(float("nan"), float("nan"), len(audit), 0.0)
-    step = mean_of(audit, psi)
+    step = mean_of(audit, psi, caution=_CAUTION)
     return step.of(float(np.clip(theta + step.value, 0, 1)))
 
 

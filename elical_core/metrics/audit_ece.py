@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from elical_core.metrics.audit import Audit
+from elical_core.metrics.binning import BinSums
 from elical_core.metrics.intervals import LEVEL
 from elical_core.metrics.tally import Floats
 
 FEW_LABELS = 150
-_REDRAWS = 2000
+_REDRAWS = 1000
 _MOST_STRETCH = 4.0
 _HALVINGS = 11
 
@@ -62,6 +63,14 @@ def bin_gaps(audit: Audit, score: Floats, bins: int | None = None) -> BinGaps:
     return BinGaps(share, stated - accuracy, variance / effective)
 
 
+def gaps_of(sums: BinSums) -> BinGaps:
+    """Gaps of one weighting of 0/1 verdicts, bins as they are; empty bins are left out."""
+    used = sums.total[0] > 0
+    n, stated, right = (part[0][used] for part in (sums.total, sums.confidence, sums.right))
+    smoothed = (right + 0.5) / (n + 1)
+    return BinGaps(n / n.sum(), (stated - right) / n, smoothed * (1 - smoothed) / n)
+
+
 def chi_square_interval(gaps: BinGaps, quantile: float) -> tuple[float, float]:
     """sum w|d| +- sqrt(quantile x sum w^2 v), floored at 0: safe and wide. ``quantile`` = chi-square of B at 95%."""
     value = float(gaps.share @ np.abs(gaps.gap))
@@ -69,7 +78,7 @@ def chi_square_interval(gaps: BinGaps, quantile: float) -> tuple[float, float]:
     return max(0.0, value - half), value + half
 
 
-def ece_interval(gaps: BinGaps, level: float = LEVEL) -> tuple[float, float]:
+def ece_interval(gaps: BinGaps, level: float = LEVEL, redraws: int = _REDRAWS) -> tuple[float, float]:
     """(low, high) by inverting a test: kept are the errors under which the measured one is not among the 2.5% extremes.
 
     Noise raises |gap|, so a symmetric interval sits too high near 0, and the chi-square one covers 99.7-100%. How much
@@ -80,7 +89,7 @@ def ece_interval(gaps: BinGaps, level: float = LEVEL) -> tuple[float, float]:
     that are none, equal, sloped, random, or in one or two bins, from 60 to 1,000 labels).
     """
     sd = np.sqrt(gaps.variance)
-    noise = np.random.default_rng(0).standard_normal((_REDRAWS, len(sd))) * sd
+    noise = np.random.default_rng(0).standard_normal((redraws, len(sd))) * sd
     value = float(gaps.share @ np.abs(gaps.gap))
     clear = np.abs(gaps.gap) / sd
     alone = np.where((clear >= 2) | (clear == clear.max()), gaps.gap, 0.0)
@@ -117,5 +126,5 @@ def _turn(reached: Callable[[float], bool]) -> float:
 def ece_of(audit: Audit, score: Floats, bins: int | None = None, level: float = LEVEL) -> EceEstimate:
     """ECE of the pool with its interval. ``score`` (N,) in [0, 1]. At least one label."""
     gaps = bin_gaps(audit, score, bins)
-    low, high = ece_interval(gaps, level)
+    low, high = ece_interval(gaps, level, max(_REDRAWS, round(10 / (1 - level))))
     return EceEstimate(float(gaps.share @ np.abs(gaps.gap)), low, min(high, 1.0), len(gaps.share), len(audit))

@@ -42,13 +42,12 @@ def mean_interval(estimate: Estimate, degrees: float, level: float = LEVEL) -> t
 
 
 def auroc_interval(estimate: Estimate, right: float, wrong: float, level: float = LEVEL) -> tuple[float, float] | None:
-    """Student's on the logit with the smaller class's degrees of freedom; at 0, 1 or se = 0 the score interval."""
+    """Normal interval on the logit; at 0, 1 or without an error the score interval from the class sizes."""
     if not np.isfinite(estimate.value):
         return None
     if not (0 < estimate.value < 1 and np.isfinite(estimate.se) and estimate.se > 0) or min(right, wrong) < 2:
         return newcombe_auroc(estimate.value, max(int(right), 1), max(int(wrong), 1), level)
-    q = float(stdtrit(max(min(right, wrong) - 1, 1.0), (1 + level) / 2))
-    half = q * estimate.se / (estimate.value * (1 - estimate.value))
+    half = normal_quantile(level) * estimate.se / (estimate.value * (1 - estimate.value))
     centre = logit(estimate.value)
     return float(expit(centre - half)), float(expit(centre + half))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,20 +11,16 @@ from scipy.special import expit
 
 from elical_core.domain import Measured, Stream
 from elical_core.errors import InputError
+from elical_core.metrics.audit import Audit, Linear, audit_of, brier_loss, difference, mean_of
+from elical_core.metrics.audit_ece import ece_of
+from elical_core.metrics.audit_report import mean_interval
 from elical_core.metrics.auroc import auroc_of, delong_variance, one_class_reason
-from elical_core.metrics.binning import width_bin
-from elical_core.metrics.intervals import (
-    basic_interval,
-    logit_interval,
-    newcombe_auroc,
-    percentile_interval,
-    resample_counts,
-)
+from elical_core.metrics.intervals import logit_interval, newcombe_auroc
+from elical_core.metrics.sequence import anytime_factor
 from elical_core.metrics.tally import Floats, tally
 from elical_core.selection.instant_head import InstantHeadConfig, fit_head
 
 MOST_POINTS = 60
-FEW_FOR_TEN_BINS = 150
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +28,15 @@ class CurvePoint:
     """The recalibration from the first ``train`` training labels, judged on ``audit`` labels.
 
     ``labels``: how many questions were labelled, in both streams, when it became possible; 0 is Stage 1 alone.
-    ``measured`` holds auroc, brier, ece and brier_gain (Stage 1's Brier minus this one's: above 0 is better).
+    ``measured`` holds auroc, brier, ece and brier_gain (Stage 1's Brier minus this one's: above 0 is better) with
+    fixed-n intervals; ``band`` the same with intervals that hold however often somebody looks.
     """
 
     labels: int
     train: int
     audit: int
     measured: tuple[Measured, ...]
+    band: tuple[Measured, ...]
 
 
 def spaced(n: int, most: int = MOST_POINTS) -> list[int]:
@@ -56,8 +54,6 @@ def instant_curve(
     features: NDArray[np.float32] | None = None,
     points: Sequence[int] | None = None,
     config: InstantHeadConfig | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
 ) -> list[CurvePoint]:
     """The live chart's numbers, from labels in the order they were made.
 
@@ -78,19 +74,25 @@ def instant_curve(
     left_out = int((is_audit & ~np.isfinite(g)).sum())
     train = np.flatnonzero(~is_audit & np.isfinite(y))
     phi = np.empty((len(z0), 0), dtype=np.float32) if features is None else features
-    judge = _Judge(g[judged], expit(z0[judged]), left_out, resamples, seed)
+    judge = _Judge(g[judged], expit(z0[judged]), left_out)
+    factor = anytime_factor(max(len(judged), 1))
     drawn, head = [], None
     for n in spaced(len(train)) if points is None else points:
         if n == 0:
-            drawn.append(CurvePoint(labels=0, train=0, audit=len(judged), measured=judge(judge.stage1)))
+            drawn.append(_point(0, 0, judge(judge.stage1), len(judged), factor))
             continue
         rows = train[:n]
         head = fit_head(
             z0[rows], y[rows], features=phi[rows], samples=k[rows], greedy=g[rows], config=config, warm=head
         )
         measured = judge(head.predict(z0[judged], phi[judged]))
-        drawn.append(CurvePoint(labels=int(rows[-1]) + 1, train=len(rows), audit=len(judged), measured=measured))
+        drawn.append(_point(int(rows[-1]) + 1, len(rows), measured, len(judged), factor))
     return drawn
+
+
+def _point(labels: int, train: int, measured: tuple[Measured, ...], audit: int, factor: float) -> CurvePoint:
+    band = tuple(widened(m, factor) for m in measured)
+    return CurvePoint(labels=labels, train=train, audit=audit, measured=measured, band=band)
 
 
 def _check(z0: Floats, y: Floats, g: Floats, is_audit: NDArray[np.bool_], features: NDArray[np.float32] | None) -> None:
@@ -108,25 +110,24 @@ def _check(z0: Floats, y: Floats, g: Floats, is_audit: NDArray[np.bool_], featur
 
 
 class _Judge:
-    """Metrics with intervals on one fixed set of verdicts; resamples are drawn once and shared by all points."""
+    """Metrics with intervals on one fixed set of verdicts, for any confidences in them."""
 
-    def __init__(self, correct: Floats, stage1: Floats, left_out: int, resamples: int, seed: int) -> None:
+    def __init__(self, correct: Floats, stage1: Floats, left_out: int) -> None:
         self.correct, self.stage1, self.left_out = correct, stage1, left_out
-        n = len(correct)
-        self.weight = np.concatenate(list(resample_counts(n, resamples, seed))) if n >= 2 else np.empty((0, n))
-        self.bins = 10 if n >= FEW_FOR_TEN_BINS else 5
 
     def __call__(self, confidence: Floats) -> tuple[Measured, ...]:
-        y, n = self.correct, len(self.correct)
+        n = len(self.correct)
         if n == 0:
             why = "no audit labels with a verdict on the greedy answer yet"
             return tuple(self._undefined(name, why) for name in ("auroc", "brier", "ece", "brier_gain"))
-        loss, before = (confidence - y) ** 2, (self.stage1 - y) ** 2
+        audit = audit_of(confidence, np.arange(n), self.correct, design_score=self.stage1, control=False)
+        loss = brier_loss(confidence)
+        gain = difference(brier_loss(self.stage1), loss)
         return (
             self._auroc(confidence),
-            self._mean("brier", loss),
-            self._ece(confidence),
-            self._mean("brier_gain", before - loss),
+            self._mean("brier", audit, loss),
+            self._ece(audit, confidence),
+            self._mean("brier_gain", audit, gain),
         )
 
     def _undefined(self, metric: str, reason: str) -> Measured:
@@ -149,15 +150,23 @@ class _Judge:
             interval, how = newcombe_auroc(value, right, len(self.correct) - right), "Newcombe score interval"
         return self._of("auroc", value, interval, how)
 
-    def _mean(self, metric: str, values: Floats) -> Measured:
-        interval = percentile_interval(self.weight @ values / len(values)) if len(self.weight) else None
-        return self._of(metric, float(values.mean()), interval, f"{len(self.weight)} bootstrap resamples")
+    def _mean(self, metric: str, audit: Audit, loss: Linear) -> Measured:
+        estimate = mean_of(audit, loss)
+        interval = mean_interval(estimate, audit.degrees)
+        return self._of(metric, estimate.value, interval, "Student interval with skewness")
 
-    def _ece(self, confidence: Floats) -> Measured:
-        n = len(self.correct)
-        residual = np.zeros((n, self.bins))
-        residual[np.arange(n), width_bin(confidence, self.bins)] = confidence - self.correct
-        value = float(np.abs(residual.sum(axis=0)).sum() / n)
-        drawn = np.abs(self.weight @ residual).sum(axis=1) / n
-        interval = basic_interval(value, drawn) if len(drawn) else None
-        return self._of("ece", value, interval, f"{self.bins} bins, {len(self.weight)} bootstrap resamples, mirrored")
+    def _ece(self, audit: Audit, confidence: Floats) -> Measured:
+        found = ece_of(audit, confidence)
+        interval = (found.low, found.high) if found.n > 1 else None
+        return self._of("ece", found.value, interval, f"{found.bins} bins of equal mass, inverted test")
+
+
+def widened(measured: Measured, factor: float) -> Measured:
+    """The same value with an interval ``factor`` times as wide on either side, within [0, 1] unless it is a gain."""
+    if measured.value is None or measured.low is None or measured.high is None:
+        return measured
+    low = measured.value + factor * (measured.low - measured.value)
+    high = measured.value + factor * (measured.high - measured.value)
+    if not measured.metric.endswith("_gain"):
+        low, high = max(low, 0.0), min(high, 1.0)
+    return replace(measured, low=low, high=high, method=f"{measured.method}, valid at any look")

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from elical_core.domain import Measured
 from elical_core.metrics.alignment import cross_fitted
+from elical_core.metrics.audit_ece import ece_interval, gaps_of
 from elical_core.metrics.auprc import auprc_of
 from elical_core.metrics.auroc import auroc_of, delong_variance, one_class_reason
-from elical_core.metrics.binning import mass_sums, width_sums
+from elical_core.metrics.binning import BinSums, mass_sums, width_sums
 from elical_core.metrics.brier import brier_of, clipped, nll_of, parts_of, skill_of
 from elical_core.metrics.checks import finite, groups, probabilities, same_length, verdicts
 from elical_core.metrics.ece import MCE_MIN_ITEMS, debiased_of, ece_of, mce_of, noise_floor, signed_gap_of
@@ -32,6 +33,11 @@ from elical_core.metrics.tally import Floats, Ranked, Tally
 
 Groups = NDArray[np.int64] | None
 RAISED_BY_NOISE = {"ece", "ece_15", "ece_mass", "smooth_ece", "mce", "brier_reliability"}
+BINNED: dict[str, Callable[[Tally], BinSums]] = {
+    "ece": lambda counts: width_sums(counts, 10),
+    "ece_15": lambda counts: width_sums(counts, 15),
+    "ece_mass": lambda counts: mass_sums(counts, 10),
+}
 
 
 def ranking_metrics(counts: Tally) -> dict[str, Floats]:
@@ -123,7 +129,9 @@ def _evaluate(
     for name, column in values.items():
         value, n = float(column[0]), len(ranked)
         interval, how = percentile_interval(drawn[name]) if drawn else None, f"{resamples} bootstrap resamples"
-        if drawn and name in RAISED_BY_NOISE:
+        if resamples and group is None and name in BINNED:
+            interval, how = ece_interval(gaps_of(BINNED[name](ranked.tally()))), "inverted test over bins"
+        elif drawn and name in RAISED_BY_NOISE:
             interval, how = basic_interval(value, drawn[name]), f"{how}, mirrored"
         if group is not None:
             how = how.replace("bootstrap", "group-bootstrap")

@@ -47,14 +47,19 @@ def test_one_audit_label_has_a_value_and_no_interval():
 
 def test_the_left_end_is_stage_1():
     z0, y, g, stream = labels(200)
-    first = by_name(instant_curve(z0, y, g, stream)[0])
+    points = instant_curve(z0, y, g, stream)
+    first = by_name(points[0])
     audit = np.array(stream) == "audit"
     c = expit(z0[audit])
     assert first["auroc"].value == pytest.approx(auroc(c, g[audit]))
     assert first["brier"].value == pytest.approx(brier(c, g[audit]))
-    assert first["ece"].value == pytest.approx(ece(c, g[audit], 5))
+    assert first["ece"].value == pytest.approx(ece(c, g[audit], 5, mass=True))
     assert first["brier_gain"].value == 0
     assert all(m.low <= m.value <= m.high for m in first.values())
+    for inner, outer in zip(points[0].measured, points[0].band, strict=True):
+        assert outer.low <= inner.low
+        assert outer.high >= inner.high
+        assert "any look" in outer.method
 
 
 def test_labels_repair_an_overconfident_stage_1():
