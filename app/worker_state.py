@@ -6,12 +6,12 @@ import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from app.services.actors import Actor
 from app.services.jobs import log_path
 from app.settings import Settings
-from app.stages.context import ModelShelf
+from app.stages.context import ModelShelf, Reporter
 from db.engine import Database
 
 LOGGERS = ("elical", "elical_core")
@@ -23,6 +23,7 @@ class WorkerState:
     database: Database
     actor: Actor
     models: ModelShelf
+    reporters: dict[str, Reporter] = field(default_factory=dict)  # one a job, so that its rate spans its steps
 
 
 _state: WorkerState | None = None

@@ -27,16 +27,22 @@ from elical_core.errors import ElicalError
 log = logging.getLogger("elical.jobs")
 T = TypeVar("T")
 
+PARTS = 5  # of a chain: sample, elicit, select, sample the rest, elicit on everything
+
 
 def _context() -> StageContext:
     state, job_id = worker(), DBOS.workflow_id
     assert job_id is not None
+    if job_id not in state.reporters:
+        state.reporters[job_id] = Reporter(
+            lambda event: DBOS.set_event(PROGRESS, event), lambda: is_cancelled(state.settings, job_id)
+        )
     return StageContext(
         settings=state.settings,
         database=state.database,
         who=state.actor,
         models=state.models,
-        report=Reporter(lambda event: DBOS.set_event(PROGRESS, event), lambda: is_cancelled(state.settings, job_id)),
+        report=state.reporters[job_id],
         job_id=job_id,
     )
 
@@ -129,6 +135,7 @@ def prepare(project_id: int, options: dict[str, Any]) -> dict[str, Any]:
 def _part(kind: JobKind, project_id: int, number: int, options: dict[str, Any]) -> dict[str, Any]:
     """Run one part of a chain on its own queue and wait for it; or for the user's own job of that kind."""
     assert DBOS.workflow_id is not None
+    DBOS.set_event(PROGRESS, {"step": f"part {number + 1}: {kind.value}", "done": number, "total": PARTS})
     suffix = f"{DBOS.workflow_id.rsplit('-', 1)[-1]}.{number}"
     handle: Any = DBOS.enqueue_workflow_with_options(
         {

@@ -76,7 +76,6 @@ def overview(project: ProjectView) -> None:
     found = projects.project_state(database, who, project.id)
     listed = jobs.list_jobs(state.settings(), project.id, limit=10)
     active = [job for job in listed if job.is_active]
-    view = state.quality_of(project.id)
     literal(project.name, Tone.TITLE, key="title")
     literal(
         f"model {project.model_id} · k = {project.sampling.k} · begun {ago(project.created_at, datetime.now(UTC))}",
@@ -88,6 +87,7 @@ def overview(project: ProjectView) -> None:
     next_button(next_act(found, active), project.id)
     last_failure(listed)
     st.fragment(live_jobs, run_every="2s" if active else "10s")(project.id, [job.id for job in active])
+    view = state.quality_of(project.id)  # slow after new labels, so everything above is on screen by then
     numbers(found, view)
     st.plotly_chart(
         budget_curve(

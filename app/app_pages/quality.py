@@ -157,10 +157,10 @@ def checkpoint_table(view: QualityView, found: ProjectState) -> None:
 
 def page(project: ProjectView) -> None:
     database, who = state.database(), state.current_actor()
+    st.title("Quality", anchor=False)
     found = projects.project_state(database, who, project.id)
     view = state.quality_of(project.id)
     active = [job for job in jobs.list_jobs(state.settings(), project.id, limit=10) if job.is_active]
-    st.title("Quality", anchor=False)
     literal(view.sentence, Tone.BODY, key="sentence")
     show_notice()
     calibrate_button(project, found, bool(active))

@@ -28,7 +28,7 @@ HEADLINE = ("auroc", "auroc_difference", "brier", "brier_difference", "ece", "si
 
 
 def demo(
-    questions: Annotated[int, typer.Option(min=60, help="Questions of the corpus to use; all of them by default.")] = 0,
+    questions: Annotated[int | None, typer.Option(min=60, help="Questions of the corpus to use; else all.")] = None,
     headless: Annotated[bool, typer.Option(help="Run the whole loop without a browser and print it as JSON.")] = False,
     labels: Annotated[int, typer.Option(min=20, help="With --headless: questions that the gold answers label.")] = 60,
     port: Port = 8501,
@@ -48,7 +48,7 @@ def demo(
     serve(settings, address=address, port=port)
 
 
-def _demo_project(home: Home, questions: int) -> tuple[ProjectView, bool]:
+def _demo_project(home: Home, questions: int | None) -> tuple[ProjectView, bool]:
     existing = [p for p in projects.list_projects(home.database, home.who) if p.name == NAME]
     if existing:
         return existing[0], False
@@ -60,7 +60,7 @@ def _demo_project(home: Home, questions: int) -> tuple[ProjectView, bool]:
         prompt=default_prompt("few-shot").to_json(),
         sampling=SamplingConfig(),
     )
-    records = corpus()[: questions or None]
+    records = corpus()[:questions]
     report = importing.add_questions(home.database, home.who, project.id, records, name="demo corpus")
     note(f"demo project: {report.imported} questions")
     return project, True

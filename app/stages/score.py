@@ -1,10 +1,10 @@
-"""Confidence of every question of a project under one checkpoint, and the features that selection uses."""
+"""Confidence of every answered question of a project under one checkpoint, and the features that selection uses."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from app.services import projects
+from app.services import generations
 from app.services.projects import ProjectView
 from app.services.score_files import write_features, write_scores
 from app.stages.context import StageContext
@@ -14,8 +14,11 @@ CHUNK = 256
 
 
 def score_all(context: StageContext, project: ProjectView, folder: Path) -> None:
-    """Write ``scores.parquet`` and ``features.safetensors`` into the checkpoint's folder, one row a question."""
-    questions = list(projects.questions_by_id(context.database, context.who, project.id).values())
+    """Write ``scores.parquet`` and ``features.safetensors`` into the checkpoint's folder, one row a question.
+
+    Only questions with answers: the others can be neither drawn nor measured yet, and a new project would wait for them.
+    """
+    questions = generations.answered(context.database, context.who, project.id)
     model = ConfidenceModel.load(folder, loaded=context.models.get("training", project))
     confidence: list[float] = []
     features = []
@@ -26,6 +29,6 @@ def score_all(context: StageContext, project: ProjectView, folder: Path) -> None
         confidence += scored.tolist()
         features.append(hidden)
         context.report(start + len(chunk), len(questions), "scoring questions")
-    ids = [question.id for question in questions]
+    ids = [question.question_id for question in questions]
     write_features(folder, ids, features)
     write_scores(folder, ids, confidence)
