@@ -9,13 +9,13 @@ from typing import Annotated
 
 import typer
 
-from app.commands.home_folder import AsJson, Home, ProjectName, note, opened, print_json, run_job, say
-from app.services import checkpoints, measurements, projects
+from app.commands.home_folder import AsJson, Home, note, opened, print_json, run_job, say
+from app.services import measurements, projects
 from app.services.jobs import JobKind
 from elical_core.datasets.scored import read_scored
 from elical_core.datasets.texts import read_texts
-from elical_core.domain import Measured, Stage
-from elical_core.errors import CheckpointError, ConfigError
+from elical_core.domain import Measured
+from elical_core.errors import ConfigError
 from elical_core.metrics import evaluate as evaluate_scores
 
 SHOWN = ("auroc", "brier", "ece", "signed_gap", "accuracy", "accuracy_at_80")
@@ -27,11 +27,15 @@ def evaluate(
         Path | None,
         typer.Option(help="Instead of a project: JSONL or CSV rows {confidence, correct[, group]} made by any tool."),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="Questions with reference answers, answered and measured now."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Metrics with 95% intervals: of a project's checkpoints, or of confidences made anywhere."""
-    if (name is None) == (scores is None):
-        raise ConfigError("evaluate takes either a project's NAME or --scores FILE")
+    if (name is None) == (scores is None) or (data is not None and name is None):
+        raise ConfigError("evaluate takes a project's NAME, with --data FILE if wanted, or --scores FILE")
     if scores is not None:
         confidence, correct, group = read_scored(scores)
         _print_table(str(scores), evaluate_scores(confidence, correct, group=group), as_json)
@@ -39,6 +43,11 @@ def evaluate(
     assert name is not None
     with opened() as home:
         project = projects.project_by_name(home.database, home.who, name)
+        if data is not None:
+            from app.commands.measuring_file import measure_file
+
+            _print_table(str(data), measure_file(home, project, data), as_json)
+            return
         run_job(home, JobKind.EVALUATE, project.id)
         found = measurements.list_measurements(home.database, home.who, project.id)
         if as_json:
@@ -61,7 +70,7 @@ def score(
 
     texts, contexts = read_texts(sys.stdin if questions == "-" else Path(questions))
     with opened() as home:
-        folder = Path(target) if Path(target).is_dir() else _current_model(home, target)
+        folder = Path(target) if Path(target).is_dir() else _of_project(home, target)
         confidence = ConfidenceModel.load(folder, home=home.settings.home).score(texts, contexts)
     lines = (
         json.dumps({"question": text, "confidence": round(float(value), 6)}, ensure_ascii=False)
@@ -75,13 +84,10 @@ def score(
         note(f"{len(texts)} questions scored into {output}")
 
 
-def _current_model(home: Home, name: ProjectName) -> Path:
-    """The newest calibrated checkpoint of a project, or its Stage-1 model when there is none."""
-    project = projects.project_by_name(home.database, home.who, name)
-    for stage in (Stage.CALIBRATION, Stage.ELICITATION):
-        if found := checkpoints.newest_checkpoint(home.database, home.who, project.id, stage=stage):
-            return home.settings.home / found.path
-    raise CheckpointError(f"project {name} has no trained model yet; run `elical elicit {name}` first")
+def _of_project(home: Home, name: str) -> Path:
+    from app.commands.measuring_file import current_model
+
+    return current_model(home, projects.project_by_name(home.database, home.who, name))
 
 
 def _print_table(title: str, found: list[Measured], as_json: bool) -> None:

@@ -16,7 +16,7 @@ CHUNK = 256
 def score_all(context: StageContext, project: ProjectView, folder: Path) -> None:
     """Write ``scores.parquet`` and ``features.safetensors`` into the checkpoint's folder, one row a question.
 
-    Only questions with answers: the others can be neither drawn nor measured yet, and a new project would wait for them.
+    Only questions with answers: the others can be neither drawn nor measured yet.
     """
     questions = generations.answered(context.database, context.who, project.id)
     model = ConfidenceModel.load(folder, loaded=context.models.get("training", project))
