@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import streamlit as st
 
 from app.deps import open_database
-from app.services import checkpoints, labels, quality
+from app.services import checkpoints, labels
 from app.services.actors import Actor, local_admin
-from app.services.quality import QualityView
 from app.settings import Settings
 from db.engine import Database
+
+if TYPE_CHECKING:
+    from app.services.quality import QualityView
 
 PROJECT = "project"  # key of the project picker; also its name in the address
 _DESK = "annotate_desk"
@@ -44,10 +46,12 @@ def quality_of(project_id: int) -> QualityView:
     found = labels.labelled(database(), current_actor(), project_id)
     known = [(item.question_id, item.soft, item.greedy, item.stream) for item in found]
     made = [item.id for item in checkpoints.list_checkpoints(database(), current_actor(), project_id)]
-    return cast(QualityView, _cached_quality(project_id, repr((known, made))))
+    return cast("QualityView", _cached_quality(project_id, repr((known, made))))
 
 
 def _quality(project_id: int, state_of_labels: str) -> QualityView:
+    from app.services import quality  # brings scipy, which would hold up the first page by a second
+
     return quality.quality_view(settings(), database(), current_actor(), project_id)
 
 

@@ -1,6 +1,9 @@
 """Overview: where is this project, and what to do now?"""
 
+from __future__ import annotations
+
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
@@ -18,7 +21,9 @@ from app.components.words import ago, duration
 from app.services import jobs, projects
 from app.services.jobs import JobState, JobView
 from app.services.projects import ProjectState, ProjectView
-from app.services.quality import QualityView
+
+if TYPE_CHECKING:
+    from app.services.quality import QualityView
 
 
 def next_button(act: NextAct, project_id: int) -> None:

@@ -1,8 +1,10 @@
 """Quality: what did the labels buy, and is it time to stop?"""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -29,7 +31,9 @@ from app.services.checkpoints import CheckpointView
 from app.services.jobs import JobKind
 from app.services.measurements import ESTIMATORS
 from app.services.projects import ProjectState, ProjectView
-from app.services.quality import QualityView
+
+if TYPE_CHECKING:
+    from app.services.quality import QualityView
 
 COMPUTED = """
 - Every number is measured on the **audit stream**: questions drawn with equal probability within confidence deciles,
@@ -56,7 +60,7 @@ def download(rows: Sequence[Mapping[str, Any]], name: str) -> None:
 
 def calibrate_button(project: ProjectView, found: ProjectState, busy: bool) -> None:
     """The one primary button: learn from the labels that are there."""
-    blocked = "A job of this project is running." if busy else found.calibrate_blocked
+    blocked = "Another training of this project is running." if busy else found.calibrate_blocked
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.button(
             f"Train Stage 2 on {found.labels.train:,} labels",
@@ -163,7 +167,7 @@ def page(project: ProjectView) -> None:
     active = [job for job in jobs.list_jobs(state.settings(), project.id, limit=10) if job.is_active]
     literal(view.sentence, Tone.BODY, key="sentence")
     show_notice()
-    calibrate_button(project, found, bool(active))
+    calibrate_button(project, found, any(job.kind.queue == JobKind.CALIBRATE.queue for job in active))
     st.fragment(live, run_every="2s" if active else "10s")(project.id, [job.id for job in active])
     curve(project, view)
     diagrams(view)

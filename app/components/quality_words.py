@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from app.components.budget_curve import CurvePoint
 from app.components.palette import estimator_name
 from app.components.reliability import Bin
 from app.components.words import metric_name, share, with_interval
-from app.services.quality import QualityView
-from elical_core.metrics.reliability import ReliabilityBin
+
+if TYPE_CHECKING:
+    from app.services.quality import QualityView
+    from elical_core.metrics.reliability import ReliabilityBin
 
 HEADLINE = ("auroc", "ece")
 BEST_FIRST = ("calibrated", "instant-head", "stage-1")  # which estimator speaks for the current model

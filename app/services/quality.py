@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from app.services.actors import Actor
 from app.services.checkpoints import CheckpointView
 from app.services.evaluation import Judged
 from app.services.labels import LabelledQuestion
-from app.services.score_files import read_scores
+from app.services.score_files import read_features, read_scores
 from app.settings import Settings
 from db.engine import Database
 from elical_core.domain import Measured, Stage, Stream
@@ -60,7 +61,7 @@ def quality_view(settings: Settings, database: Database, who: Actor, project_id:
         return _nothing("There is no confidence model yet: sample answers, then train Stage 1.")
     scores = read_scores(settings.home / stage1.path)
     usable = [label for label in labels.labelled(database, who, project_id) if label.question_id in scores]
-    curve = _instant(usable, scores, project.sampling.k)
+    curve = _instant(usable, scores, project.sampling.k, settings.home / stage1.path)
     judged = evaluation.audit_of(usable)
     drawn = {STAGE_1: scores}
     for checkpoint in checkpoints.list_checkpoints(database, who, project_id, stage=Stage.CALIBRATION):
@@ -79,9 +80,12 @@ def _nothing(sentence: str) -> QualityView:
     return QualityView(sentence=sentence, curve=(), reliability={}, selective={})
 
 
-def _instant(usable: Sequence[LabelledQuestion], scores: Mapping[int, float], k: int) -> list[CurvePoint]:
-    """Stage 1 at zero labels and its recalibration after every few labels."""
-    streamed = [label for label in usable if label.stream is not None and label.is_labelled]
+def _instant(usable: Sequence[LabelledQuestion], scores: Mapping[int, float], k: int, folder: Path) -> list[CurvePoint]:
+    """Stage 1 at zero labels and the instant head after every few labels; ``folder`` holds Stage 1's features."""
+    ids, features = read_features(folder, "whitened")
+    row_of = {int(question_id): row for row, question_id in enumerate(ids)}
+    known = [label for label in usable if label.question_id in row_of]
+    streamed = [label for label in known if label.stream is not None and label.is_labelled]
     confidence = np.clip([scores[label.question_id] for label in streamed], LOGIT_CLIP, 1 - LOGIT_CLIP)
     train = sum(label.stream is Stream.TRAIN for label in streamed)
     points = instant_curve(
@@ -90,6 +94,7 @@ def _instant(usable: Sequence[LabelledQuestion], scores: Mapping[int, float], k:
         [np.nan if label.greedy is None else float(label.greedy) for label in streamed],
         [label.stream for label in streamed if label.stream is not None],
         samples=k,
+        features=features[[row_of[label.question_id] for label in streamed]],
         points=sorted({round(step) for step in np.linspace(0, train, min(train + 1, MOST_POINTS))}),
     )
     return [

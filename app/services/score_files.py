@@ -10,10 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
-from safetensors.numpy import load_file, save_file
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from elical_core.selection.whitening import Whitening
 
 SCORES = "scores.parquet"
 FEATURES = "features.safetensors"
+RANK = 64
 
 
 def write_scores(folder: Path, question_ids: Sequence[int], confidence: Sequence[float]) -> None:
@@ -33,19 +37,22 @@ def read_scores(folder: Path) -> dict[int, float]:
     return dict(zip(table["question_id"].to_pylist(), table["confidence"].to_pylist(), strict=True))
 
 
-def write_features(folder: Path, question_ids: Sequence[int], parts: Sequence[NDArray[np.float32]]) -> None:
-    """``parts`` stack to (n, d), row-aligned with ``question_ids``."""
-    features = np.concatenate(parts) if parts else np.zeros((0, 0), np.float32)
-    save_file(
-        {"question_id": np.asarray(question_ids, np.int64), "features": np.ascontiguousarray(features, np.float32)},
-        folder / f".{FEATURES}",
-    )
+def write_features(folder: Path, question_ids: Sequence[int], features: NDArray[np.float32], rank: int = RANK) -> None:
+    """``features`` (n, d), row-aligned with ``question_ids``; their ``rank`` strongest whitened components are stored
+    beside them, because every refit of the instant head reads those."""
+    whitened = Whitening.fit(features, rank).apply(features) if len(features) else np.zeros((0, 0), np.float32)
+    arrays = {
+        "question_id": np.asarray(question_ids, np.int64),
+        "features": np.ascontiguousarray(features, np.float32),
+        "whitened": np.ascontiguousarray(whitened, np.float32),
+    }
+    save_file(arrays, folder / f".{FEATURES}")
     os.replace(folder / f".{FEATURES}", folder / FEATURES)
 
 
-def read_features(folder: Path) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """(question ids (n,), features (n, d)); both empty when the checkpoint has not been scored."""
+def read_features(folder: Path, name: str = "features") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """(question ids (n,), ``features`` or ``whitened`` (n, d)); both empty when the checkpoint has not been scored."""
     if not (folder / FEATURES).exists():
         return np.zeros(0, np.int64), np.zeros((0, 0), np.float32)
-    stored = load_file(folder / FEATURES)
-    return stored["question_id"], stored["features"]
+    with safe_open(folder / FEATURES, framework="numpy") as stored:
+        return stored.get_tensor("question_id"), stored.get_tensor(name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from app.services import generations
 from app.services.projects import ProjectView
 from app.services.score_files import write_features, write_scores
@@ -30,5 +32,5 @@ def score_all(context: StageContext, project: ProjectView, folder: Path) -> None
         features.append(hidden)
         context.report(start + len(chunk), len(questions), "scoring questions")
     ids = [question.question_id for question in questions]
-    write_features(folder, ids, features)
+    write_features(folder, ids, np.concatenate(features) if features else np.zeros((0, 0), np.float32))
     write_scores(folder, ids, confidence)

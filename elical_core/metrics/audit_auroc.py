@@ -10,12 +10,15 @@ from elical_core.metrics.tally import Floats
 _CAUTION = 0.4  # by the coverage table: 1 covers 99.5% with eight correct answers among sixty, 0 covers 91%
 
 
-def _shares(score: Floats, at: Floats, weight: Floats) -> Floats:
-    """Weighted share of ``at`` (n,) that lies below each ``score`` (N,), ties half. ``weight`` (n,), any sign."""
+def _shares(score: Floats, at: Floats, *weights: Floats) -> list[Floats]:
+    """For each of ``weights`` (n,): its share of ``at`` (n,) that lies below each ``score`` (N,), ties half."""
     order = np.argsort(at, kind="stable")
-    ordered, ahead = at[order], np.r_[0.0, np.cumsum(weight[order])]
+    ordered = at[order]
     left, right = np.searchsorted(ordered, score, "left"), np.searchsorted(ordered, score, "right")
-    shares: Floats = (ahead[left] + ahead[right]) / (2 * ahead[-1])
+    shares = []
+    for weight in weights:
+        ahead = np.r_[0.0, np.cumsum(weight[order])] / (2 * weight.sum())
+        shares.append(ahead[left] + ahead[right])
     return shares
 
 
@@ -44,8 +47,8 @@ def auroc_loss(score: Floats, audit: Audit) -> tuple[float, Linear]:
     mu = float(w @ y)
     if not 0 < mu < 1:
         return float("nan"), Linear(np.zeros(len(score)), np.zeros(len(score)))
-    below = _shares(score, s, w * (1 - y))
-    above = 1 - _shares(score, s, w * y)
+    below, not_above = _shares(score, s, w * (1 - y), w * y)
+    above = 1 - not_above
     theta = float((w * y) @ below[audit.rows]) / mu
     wins, losses = (below - theta) / mu, (above - theta) / (1 - mu)
     return theta, Linear(losses, wins - losses)

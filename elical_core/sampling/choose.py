@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 
@@ -16,6 +17,9 @@ from elical_core.sampling.vocabulary import SlicedHead
 
 AGREEMENT = {torch.float32: 1e-3, torch.float16: 0.02}  # of the logits' standard deviation
 BF16_AGREEMENT = 0.15
+
+
+_tried: WeakKeyDictionary[Any, str] = WeakKeyDictionary()  # a model is tried once, however many samplers it gets
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +55,7 @@ class Engines:
 
 
 def choose_engines(loaded: LoadedModel, limits: Limits | None = None) -> Engines:
-    """Tries the fast engine on a small forked text against a plain forward pass of the model."""
+    """Tries the fast engine, once per model, on a small forked text against a plain forward pass."""
     model = loaded.model
     output = model.get_output_embeddings()
     limits = limits or (CUDA if loaded.device.type == "cuda" else CPU)
@@ -65,15 +69,21 @@ def choose_engines(loaded: LoadedModel, limits: Limits | None = None) -> Engines
         head = SlicedHead(output.weight, output.bias, _softcap(model))
         return BranchingEngine(model, head, most=most, cache_bytes=limits.cache_bytes)
 
-    why_not = ""
-    try:
-        difference = disagreement(model, fast(), SlicedHead(output.weight, output.bias, _softcap(model)))
-        if difference > AGREEMENT.get(output.weight.dtype, BF16_AGREEMENT):
-            why_not = f"logits differ by {difference:.2g} of their standard deviation"
-    except (AttributeError, TypeError, ValueError, KeyError, NotImplementedError, RuntimeError) as error:
-        why_not = f"{type(error).__name__}: {error}"
+    if model not in _tried:
+        _tried[model] = _why_not(model, fast, SlicedHead(output.weight, output.bias, _softcap(model)))
+    why_not = _tried[model]
     window = getattr(model.config.get_text_config(), "sliding_window", None)
     return Engines(plain=plain, fast=None if why_not else fast, why_not=why_not, reach=window)
+
+
+def _why_not(model: Any, fast: Callable[[], Engine], head: SlicedHead) -> str:
+    try:
+        difference = disagreement(model, fast(), head)
+    except (AttributeError, TypeError, ValueError, KeyError, NotImplementedError, RuntimeError) as error:
+        return f"{type(error).__name__}: {error}"
+    if difference > AGREEMENT.get(model.dtype, BF16_AGREEMENT):
+        return f"logits differ by {difference:.2g} of their standard deviation"
+    return ""
 
 
 def disagreement(model: Any, fast: Engine, head: SlicedHead) -> float:

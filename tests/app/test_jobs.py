@@ -109,7 +109,7 @@ def test_one_home_folder_has_one_worker(settings: Settings) -> None:
 def test_progress_is_told_at_most_once_a_second_and_with_its_rate() -> None:
     now, told = [0.0], list[dict[str, object]]()
     report = Reporter(told.append, lambda: False, clock=lambda: now[0])
-    for done in range(0, 11):
+    for done in range(11):
         report(done, 10, "sampling")
         now[0] += 0.25  # four a second
     assert [event["done"] for event in told] == [0, 4, 8, 10]

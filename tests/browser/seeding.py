@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from app.deps import open_database
-from app.services import checkpoints, generations, importing, jobs, labelling, labels, projects, rounds, score_files
+from app.services import checkpoints, generations, importing, labelling, labels, projects, rounds, score_files
 from app.services import home as home_service
 from app.services.actors import Actor, local_admin
 from app.services.labelling import Outcome
@@ -69,7 +69,6 @@ def empty_home(folder: Path) -> tuple[Settings, Database, Actor]:
     """Initialised, without a project."""
     settings = Settings.at(folder)
     home_service.init(settings)
-    jobs.migrate(settings)
     database = open_database(settings)
     return settings, database, local_admin(database)
 

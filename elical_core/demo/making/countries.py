@@ -92,11 +92,21 @@ def capitals_of() -> Iterator[Fact]:
 
 
 def currency_names(code: str) -> tuple[str, ...]:
-    """pycountry's name with its generic word (dollar, franc) in lower case, then the code."""
+    """pycountry's name with its generic word (dollar, franc) in lower case, the plural, and the code."""
     if code in names.CURRENCY_NAMES:
-        return distinct([*names.CURRENCY_NAMES[code], code])
-    *first, last = pycountry.currencies.get(alpha_3=code).name.split(" ")
-    return distinct([" ".join([*first, last.lower()]) if first else last, code])
+        found = names.CURRENCY_NAMES[code]
+    else:
+        *first, last = pycountry.currencies.get(alpha_3=code).name.split(" ")
+        found = (" ".join([*first, last.lower()]) if first else last,)
+    plural = f"{found[0]}s" if found[0][-1] not in "aeious'" else ""
+    return distinct([*found, plural, code])
+
+
+def has_own_name(code: str) -> bool:
+    """Whether the currency's name is one word that no other currency shares: baht, not Mexican peso. For the others
+    "peso" alone would be half right."""
+    first = currency_names(code)[0]
+    return not set(fold(first).split()) & names.SHARED_CURRENCY_WORDS or code in MOST_OF_ONE_CURRENCY
 
 
 def currencies() -> Iterator[Fact]:
@@ -106,9 +116,21 @@ def currencies() -> Iterator[Fact]:
         if iso in names.NO_CURRENCY_QUESTION or pycountry.currencies.get(alpha_3=code) is None:
             continue
         given[code] += 1
-        if given[code] <= MOST_OF_ONE_CURRENCY.get(code, 99):
+        if has_own_name(code) and given[code] <= MOST_OF_ONE_CURRENCY.get(code, 99):
             question = f"What is the official currency of {in_a_sentence(iso)}?"
             yield Fact("currency", "currencies", question, currency_names(code), f"currency:{iso}")
+
+
+def of_currencies() -> Iterator[Fact]:
+    users = Counter(country["currencycode"] for country in every_country().values())
+    for iso, country in asked().items():
+        code = country["currencycode"]
+        if iso in names.NO_CURRENCY_QUESTION or pycountry.currencies.get(alpha_3=code) is None or users[code] > 1:
+            continue
+        name = currency_names(code)[0]
+        if has_own_name(code) and fold(plain_name(iso))[:4] not in fold(name):
+            question = f"Which country uses the {name[0].lower()}{name[1:]} as its currency?"
+            yield Fact("currency-of", "currencies", question, answers(iso), f"currency:{iso}")
 
 
 def continents() -> Iterator[Fact]:
@@ -144,17 +166,23 @@ def main_languages() -> Iterator[Fact]:
             yield Fact("language", "languages", question, found, f"language:{iso}")
 
 
-def calling_codes() -> Iterator[Fact]:
+def of_calling_codes() -> Iterator[Fact]:
+    users = Counter(country["phone"] for country in every_country().values())
     for iso, country in asked().items():
-        if country["phone"].isdigit() and len(country["phone"]) > 1:
-            code = country["phone"]
-            question = f"What is the international telephone calling code of {in_a_sentence(iso)}?"
-            yield Fact("calling-code", "codes", question, (f"+{code}", code, f"00{code}"), f"calling-code:{iso}")
+        code = country["phone"]
+        if code.isdigit() and users[code] == 1 and code != "1":
+            question = f"Which country has the international telephone calling code +{code}?"
+            yield Fact("calling-code", "codes", question, answers(iso), f"calling-code:{iso}")
 
 
-def top_level_domains() -> Iterator[Fact]:
+def of_top_level_domains() -> Iterator[Fact]:
     for iso, country in asked().items():
-        if country["tld"].strip():
-            domain = country["tld"].strip()
-            question = f"What is the internet country code top-level domain of {in_a_sentence(iso)}?"
-            yield Fact("internet-domain", "codes", question, (domain, domain.lstrip(".")), f"internet-domain:{iso}")
+        if domain := country["tld"].strip():
+            question = f"Which country has the internet top-level domain {domain}?"
+            yield Fact("internet-domain", "codes", question, answers(iso), f"internet-domain:{iso}")
+
+
+def of_iso_codes() -> Iterator[Fact]:
+    for iso, country in asked().items():
+        question = f"Which country has the three-letter ISO code {country['iso3']}?"
+        yield Fact("country-code", "codes", question, answers(iso), f"country-code:{iso}")

@@ -10,7 +10,6 @@ from mendeleev import get_all_elements
 from elical_core.demo.making.base import Fact
 
 SPELLINGS = {"Aluminum": ("Aluminium",), "Sulfur": ("Sulphur",), "Cesium": ("Caesium",)}
-NUMBER_WORD = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
 
 
 def every_element() -> list[Any]:
@@ -40,3 +39,9 @@ def of_numbers() -> Iterator[Fact]:
     for e in every_element():
         question = f"Which chemical element has the atomic number {e.atomic_number}?"
         yield Fact("element-number", "elements", question, (e.name, *SPELLINGS.get(e.name, ())), f"number:{e.symbol}")
+
+
+def periods() -> Iterator[Fact]:
+    for e in every_element():
+        question = f"In which period of the periodic table is {e.name.lower()}?"
+        yield Fact("period", "elements", question, (str(e.period), f"Period {e.period}"), f"period:{e.symbol}")

@@ -110,6 +110,10 @@ NO_BORDER_QUESTION = words("IL MA GB US DK SG AU")
 MORE_NEIGHBOURS = {"ZM": "BW", "BW": "ZM", "FR": "BR SR NL", "NL": "FR", "BR": "FR", "SR": "FR", "ES": "GB"}
 
 NO_CURRENCY_QUESTION = words("BG ZW VE SV EC PA LR BT CU LS NA SZ TL KH ME CS LB SY SL")
+SHARED_CURRENCY_WORDS = words(
+    "dollar franc pound peso dinar rupee rial riyal shilling krona krone koruna ruble won leu dirham kwacha manat som "
+    "real"
+)
 CURRENCY_NAMES: dict[str, tuple[str, ...]] = {
     "CNY": ("Renminbi", "Yuan", "Chinese yuan", "Yuan renminbi", "RMB"),
     "GBP": ("Pound sterling", "Sterling", "British pound", "Pound"),

