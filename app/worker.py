@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import fcntl
 import logging
+import os
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import NoReturn
 
 from dbos import DBOS, DBOSPortableJSONSerializer
 
@@ -102,6 +104,7 @@ def _heartbeat(settings: Settings) -> Iterator[None]:
 
 def main(settings: Settings | None = None) -> None:
     """Run until SIGTERM or Ctrl-C; a job in progress is taken up again by the next worker."""
+    settings = settings or Settings.from_env()
     stop = threading.Event()
 
     def ask_to_stop(number: int, frame: FrameType | None) -> None:
@@ -109,8 +112,16 @@ def main(settings: Settings | None = None) -> None:
 
     signal.signal(signal.SIGTERM, ask_to_stop)
     signal.signal(signal.SIGINT, ask_to_stop)
-    with running(settings or Settings.from_env()):
+    with running(settings):
         stop.wait()
+        leave_at_once(settings)
+
+
+def leave_at_once(settings: Settings, code: int = 0) -> NoReturn:
+    """End this process now. Jobs are made to survive a kill, so stopping is one: an orderly end would wait for the
+    training that runs."""
+    jobs.heartbeat_path(settings).unlink(missing_ok=True)
+    os._exit(code)
 
 
 if __name__ == "__main__":

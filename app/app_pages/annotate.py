@@ -1,6 +1,7 @@
 """Annotate: the page experts live in. The card does the typing; this page hands its events to the labelling service."""
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import streamlit as st
@@ -8,10 +9,11 @@ import streamlit as st
 from app import state
 from app.components.annotate import CardItem, CardState, Judged, Reply, annotation_card, last_event
 from app.components.gate import chosen_project
+from app.components.job_panel import running_job, worker_warning
 from app.components.literal import Tone, literal
 from app.components.queue_end import queue_end
 from app.components.words import count, duration
-from app.services import checkpoints, labelling, labels
+from app.services import checkpoints, jobs, labelling, labels
 from app.services.labelling import AnnotationItem, Outcome
 from app.services.projects import ProjectView
 from app.services.score_files import read_scores
@@ -142,6 +144,15 @@ def progress_line(project: ProjectView, desk: dict[str, Any]) -> str:
     return " · ".join(words if pace is None else [*words, f"{duration(pace)} a question"])
 
 
+def waiting(project_id: int) -> None:
+    """While nothing is open: what the project's jobs are doing, and the first question as soon as there is one."""
+    if labelling.queue_state(state.database(), state.current_actor(), project_id).open_to_me:
+        st.rerun()
+    for job in [job for job in jobs.list_jobs(state.settings(), project_id, limit=10) if job.is_active][:1]:
+        running_job(job, now=datetime.now(UTC))
+        worker_warning()
+
+
 def annotate(project: ProjectView) -> None:
     desk = state.desk(project.id)
     trouble = refresh(project, desk)
@@ -151,6 +162,7 @@ def annotate(project: ProjectView) -> None:
     literal(progress_line(project, desk), Tone.QUIET, key="progress")
     if desk["card"] is None:
         queue_end(desk["queue"], desk["labels"], project.budget)
+        st.fragment(waiting, run_every="3s")(project.id)
     tally = " · ".join(f"{n} {word}" for word, n in desk["tally"].items() if n)
     reply = desk["reply"] or (Reply(key="", problem=trouble) if trouble else None)
     card = CardState(

@@ -73,14 +73,23 @@ def run_job(home: Home, kind: JobKind, project_id: int, /, **options: Any) -> Jo
     """
     if jobs.worker_is_alive(home.settings):
         return _follow(home, jobs.submit(home.settings, home.who, kind, project_id, **options))
-    from app.worker import running
+    from app.worker import leave_at_once, running
 
     with running(home.settings):
-        for left in jobs.list_jobs(home.settings, project_id):
-            if left.is_active and left.kind is kind:
-                note(f"going on with the {kind} job that was interrupted")
-                return _follow(home, left.id)
-        return _follow(home, jobs.submit(home.settings, home.who, kind, project_id, **options))
+        try:
+            left = _left_behind(home, kind, project_id)
+            return _follow(home, left or jobs.submit(home.settings, home.who, kind, project_id, **options))
+        except KeyboardInterrupt:
+            note(f"stopped; the same command goes on with this {kind} job")
+            leave_at_once(home.settings, 130)
+
+
+def _left_behind(home: Home, kind: JobKind, project_id: int) -> str:
+    """The id of an unfinished job of that kind; empty when there is none."""
+    left = [job.id for job in jobs.list_jobs(home.settings, project_id) if job.is_active and job.kind is kind]
+    if left:
+        note(f"going on with the {kind} job that was interrupted")
+    return left[0] if left else ""
 
 
 def _follow(home: Home, job_id: str) -> JobView:
