@@ -26,6 +26,7 @@ from elical_core.errors import InputError
 from elical_core.metrics.checks import probabilities
 from elical_core.metrics.crossfit import CrossFit, covariates_of, cross_fit, folds_of
 from elical_core.metrics.tally import Floats
+from elical_core.selection.strata import confidence_bin
 
 LABELS_PER_BIN = 6
 MOST_BINS = 10
@@ -91,8 +92,7 @@ class Audit:
 def _bins(design: Floats, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
     """Bins of nearly equal pool share with two labels or more: (n,) bin of each label and (H,) share of the pool."""
     wanted = int(np.clip(len(rows) // LABELS_PER_BIN, 1, MOST_BINS))
-    below = np.searchsorted(np.sort(design), design, "left")
-    place = wanted * below // max(len(design), 1)
+    place = confidence_bin(design, wanted)
     count = np.bincount(place[rows], minlength=wanted)
     merged, current, held = np.zeros(wanted, dtype=np.int64), 0, 0
     for b in range(wanted):  # a bin with too few labels joins the next one, at the end the one before

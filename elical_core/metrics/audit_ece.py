@@ -11,6 +11,7 @@ from elical_core.metrics.audit import Audit
 from elical_core.metrics.binning import BinSums
 from elical_core.metrics.intervals import LEVEL
 from elical_core.metrics.tally import Floats
+from elical_core.selection.strata import confidence_bin
 
 FEW_LABELS = 150
 _REDRAWS = 1000
@@ -45,8 +46,7 @@ def bin_gaps(audit: Audit, score: Floats, bins: int | None = None) -> BinGaps:
     bin where all answers are wrong still has some.
     """
     wanted = bins or (5 if len(audit) < FEW_LABELS else 10)
-    below = np.searchsorted(np.sort(score), score, "left")
-    place = wanted * below // len(score)
+    place = confidence_bin(score, wanted)
     labelled = np.unique(place[audit.rows])
     place = np.maximum(np.searchsorted(labelled, place, "right") - 1, 0)
     b = len(labelled)

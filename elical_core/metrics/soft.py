@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
 from elical_core.errors import ConfigError
 from elical_core.metrics.checks import finite, probabilities, same_length
@@ -57,4 +56,5 @@ def spearman(score: ArrayLike, share: ArrayLike) -> float:
     s, a = finite(score, "score"), finite(share, "share")
     if same_length(score=s, share=a) < 2 or s.min() == s.max() or a.min() == a.max():
         return float("nan")
-    return float(np.corrcoef(rankdata(s), rankdata(a))[0, 1])
+    once = np.ones((1, len(s)))
+    return float(weighted_correlation(weighted_ranks(s, once), weighted_ranks(a, once), once)[0])

@@ -15,10 +15,13 @@ _PREDICT_ROWS = 50_000
 
 def confidence_bin(confidence: NDArray[np.float64], bins: int) -> NDArray[np.int64]:
     """(N,) bin numbers 0..bins-1 of nearly equal size, ascending; equal confidences share one (deciles for 10)."""
-    ordered = np.sort(confidence)
-    below = np.searchsorted(ordered, confidence, "left")
-    place: NDArray[np.int64] = bins * below // max(len(confidence), 1)
-    return place
+    n = len(confidence)
+    if n == 0:
+        return np.empty(0, dtype=np.int64)
+    # bin b starts above the value of rank ceil(b n / bins): only then do so many lie strictly below
+    first = -(-np.arange(1, bins) * n // bins) - 1
+    edges = np.partition(confidence, np.unique(first))[first] if bins > 1 else np.empty(0)
+    return np.searchsorted(edges, confidence, "left").astype(np.int64)
 
 
 def embedding_cluster(embedding: NDArray[np.float32], clusters: int) -> NDArray[np.int64]:

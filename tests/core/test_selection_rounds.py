@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from elical_core.config import SelectionConfig
 from elical_core.domain import Stream
@@ -65,6 +67,14 @@ def test_deciles_never_split_equal_confidences():
     assert confidence_bin(np.array([0.1, 0.1, 0.1, 0.9]), 4).tolist() == [0, 0, 0, 3]
     assert confidence_bin(np.full(7, 0.5), 10).tolist() == [0] * 7
     assert np.bincount(confidence_bin(np.linspace(0, 1, 100), 10)).tolist() == [10] * 10
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 8), max_size=40), st.integers(1, 12))
+def test_a_bin_is_told_by_how_many_lie_strictly_below(drawn, bins):
+    c = np.array(drawn, dtype=float) / 8
+    slow = [bins * int((c < value).sum()) // len(c) for value in c]
+    assert confidence_bin(c, bins).tolist() == slow
 
 
 def test_clusters_are_the_same_every_time_and_refuse_nan():
