@@ -18,6 +18,7 @@ def blank(height: int) -> go.Figure:
         margin={"l": 8, "r": 12, "t": 36, "b": 8},
         legend={"orientation": "h", "yanchor": "bottom", "y": 1.0, "xanchor": "left", "x": 0, "title": None},
         hovermode="closest",
+        showlegend=True,
         xaxis={"zeroline": False, "automargin": True},
         yaxis={"zeroline": False, "automargin": True},
     )

@@ -13,7 +13,7 @@ from app.components.steps import StepState
 from app.services.checkpoints import CheckpointView
 from app.services.jobs import JobKind, JobState, JobView
 from app.services.labels import LabelCounts
-from app.services.projects import ProjectState, Step
+from app.services.progress import ProjectState, Step
 from elical_core.domain import CheckpointState, Split, Stage
 
 NOW = datetime(2025, 3, 9, 14, 0, tzinfo=UTC)
@@ -108,6 +108,8 @@ def test_one_button_for_every_step(step: Step, label: str, job: JobKind | None) 
     assert (act.page == "") == (job is not None)
 
 
-def test_a_job_waits_for_the_one_that_runs_but_labelling_does_not() -> None:
-    assert "running" in next_act(STATE, [JOB]).blocked
-    assert next_act(replace(STATE, next_step=Step.LABEL), [JOB]).blocked == ""
+def test_a_job_waits_for_one_of_its_queue_but_labelling_waits_for_none() -> None:
+    preparing = replace(JOB, kind=JobKind.PREPARE)
+    assert "running" in next_act(STATE, [preparing]).blocked
+    assert next_act(replace(STATE, next_step=Step.LABEL), [preparing]).blocked == ""
+    assert next_act(replace(STATE, next_step=Step.CALIBRATE), [JOB]).blocked == ""  # sampling goes on beside training

@@ -180,7 +180,7 @@ class QualityPage:
 
     def open(self, address: str) -> None:
         open_page(self.page, address, "quality")
-        self.page.wait_for_selector(".st-key-curve .main-svg", timeout=30_000)
+        self.page.wait_for_selector(".st-key-curve :is(.legendtext, .annotation-text)", timeout=30_000)
 
     def sentence(self) -> str:
         return self.page.locator(".st-key-sentence .text").text_content() or ""

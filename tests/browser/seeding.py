@@ -196,7 +196,10 @@ def add_checkpoint(seeded: Seeded, stage: Stage, name: str, *, sharpness: float)
     logit = sharpness * (2.0 * right - 1.0) + chance.normal(0, 1, len(right))
     folder = seeded.settings.checkpoints(seeded.project_id) / name
     folder.mkdir(parents=True)
-    score_files.write_scores(folder, [item.question_id for item in everything], (1 / (1 + np.exp(-logit))).tolist())
+    ids = [item.question_id for item in everything]
+    features = chance.normal(0, 1, (len(ids), 16)) + 0.5 * right[:, None]
+    score_files.write_scores(folder, ids, (1 / (1 + np.exp(-logit))).tolist())
+    score_files.write_features(folder, ids, features.astype(np.float32))
     parent = checkpoints.newest_checkpoint(seeded.database, seeded.who, seeded.project_id, stage=Stage.ELICITATION)
     calibrated = stage is Stage.CALIBRATION
     learned = labels.training_labels(seeded.database, seeded.who, seeded.project_id) if calibrated else None

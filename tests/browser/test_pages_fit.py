@@ -59,6 +59,5 @@ def test_another_metric_redraws_the_curve(chromium: Browser, address: str) -> No
     assert quality.points() >= 3
     assert "audit labels" in quality.sentence()
     page.get_by_text("Brier", exact=True).first.click()
-    pages.settled(page)
-    assert "lower is better" in (page.locator(".st-key-curve .ytitle").text_content() or "")
+    page.get_by_text("Brier (lower is better)").first.wait_for()
     page.close()
