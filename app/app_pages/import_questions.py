@@ -10,7 +10,7 @@ from app.components.import_tables import counts, file_words, preview_table, prob
 from app.components.literal import Tone, literal
 from app.components.uploads import keep_upload
 from app.components.words import count
-from app.services import importing, projects
+from app.services import importing, progress
 from app.services.importing import ImportPreview
 from app.services.projects import ProjectView
 from app.theme import MAX_UPLOAD_MIB
@@ -161,7 +161,7 @@ def look(project: ProjectView, file: Path) -> None:
     options = reading(file)
     try:
         with st.spinner("Reading the file", show_time=True):
-            stored = projects.project_state(state.database(), state.current_actor(), project.id).total
+            stored = progress.project_state(state.database(), state.current_actor(), project.id).total
             found = preview_of(file, options, project.id, stored)
     except ElicalError as refused:
         choose_question(file, options, refused)

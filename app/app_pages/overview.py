@@ -18,9 +18,10 @@ from app.components.next_step import NextAct, next_act, strip
 from app.components.quality_words import curve_series, headline_numbers, why_no_point
 from app.components.steps import step_strip
 from app.components.words import ago, duration
-from app.services import jobs, projects
+from app.services import jobs, progress
 from app.services.jobs import JobState, JobView
-from app.services.projects import ProjectState, ProjectView
+from app.services.progress import ProjectState
+from app.services.projects import ProjectView
 
 if TYPE_CHECKING:
     from app.services.quality import QualityView
@@ -78,7 +79,7 @@ def last_failure(listed: list[JobView]) -> None:
 
 def overview(project: ProjectView) -> None:
     database, who = state.database(), state.current_actor()
-    found = projects.project_state(database, who, project.id)
+    found = progress.project_state(database, who, project.id)
     listed = jobs.list_jobs(state.settings(), project.id, limit=10)
     active = [job for job in listed if job.is_active]
     literal(project.name, Tone.TITLE, key="title")

@@ -26,11 +26,12 @@ from app.components.quality_words import (
 from app.components.reliability import reliability
 from app.components.selective_risk import selective_risk
 from app.components.words import METRICS, csv_text, metric_meaning, metric_name
-from app.services import jobs, projects
+from app.services import jobs, progress
 from app.services.checkpoints import CheckpointView
 from app.services.jobs import JobKind
 from app.services.measurements import ESTIMATORS
-from app.services.projects import ProjectState, ProjectView
+from app.services.progress import ProjectState
+from app.services.projects import ProjectView
 
 if TYPE_CHECKING:
     from app.services.quality import QualityView
@@ -162,7 +163,7 @@ def checkpoint_table(view: QualityView, found: ProjectState) -> None:
 def page(project: ProjectView) -> None:
     database, who = state.database(), state.current_actor()
     st.title("Quality", anchor=False)
-    found = projects.project_state(database, who, project.id)
+    found = progress.project_state(database, who, project.id)
     view = state.quality_of(project.id)
     active = [job for job in jobs.list_jobs(state.settings(), project.id, limit=10) if job.is_active]
     literal(view.sentence, Tone.BODY, key="sentence")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from app.commands.home_folder import AsJson, ProjectName, note, opened, print_json, say
-from app.services import projects
+from app.services import progress, projects
 from elical_core.config import SamplingConfig
 from elical_core.models.prompt import load_prompt
 
@@ -62,7 +62,7 @@ def list_(as_json: AsJson = False) -> None:
     """All projects with their next step."""
     with opened() as home:
         found = projects.list_projects(home.database, home.who)
-        states = [projects.project_state(home.database, home.who, project.id) for project in found]
+        states = [progress.project_state(home.database, home.who, project.id) for project in found]
         if as_json:
             print_json([{"project": p, "state": s} for p, s in zip(found, states, strict=True)])
         elif not found:
@@ -77,7 +77,7 @@ def show(name: ProjectName, as_json: AsJson = False) -> None:
     """One project: counts, checkpoints, next step."""
     with opened() as home:
         project = projects.project_by_name(home.database, home.who, name)
-        state = projects.project_state(home.database, home.who, project.id)
+        state = progress.project_state(home.database, home.who, project.id)
         if as_json:
             print_json({"project": project, "state": state})
             return

@@ -10,7 +10,7 @@ from app.components.steps import StepCard, StepState
 from app.components.words import count
 from app.services.checkpoints import CheckpointView
 from app.services.jobs import JobKind, JobView
-from app.services.projects import ProjectState, Step
+from app.services.progress import ProjectState, Step
 from elical_core.domain import CheckpointState, Split, Stage
 
 FIRST_BATCH = 240  # questions sampled before the first training, so that labelling can begin within minutes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.services import checkpoints, labels, projects
+from app.services import checkpoints, labels, progress, projects
 from app.services.labels import LabelledQuestion
 from app.stages.context import StageContext
 from app.stages.score import score_all
@@ -19,7 +19,7 @@ def snapshot(context: StageContext, project_id: int) -> dict[str, Any]:
 
     Raises TrainingError in words when there is nothing to learn from.
     """
-    state = projects.project_state(context.database, context.who, project_id)
+    state = progress.project_state(context.database, context.who, project_id)
     if state.calibrate_blocked:
         raise TrainingError(f"Stage 2 cannot start: {state.calibrate_blocked}")
     project = projects.project_by_id(context.database, context.who, project_id)

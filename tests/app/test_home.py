@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from app.deps import open_database
-from app.services import home, labels, projects
+from app.services import home, labels, progress, projects
 from app.services.actors import Actor, local_admin
 from app.services.home_backup import backup, restore
 from app.settings import Settings
@@ -145,7 +145,7 @@ def test_a_backup_brings_everything_back(
     restored = open_database(elsewhere)
     who = local_admin(restored)
     project = projects.project_by_name(restored, who, "capitals")
-    assert projects.project_state(restored, who, project.id).drawn == 2
+    assert progress.project_state(restored, who, project.id).drawn == 2
     assert labels.labelled(restored, who, project.id) == []
     restored.close()
     assert (elsewhere.checkpoints(project.id) / "stage1" / "head.safetensors").stat().st_size == 1000

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from app.services import checkpoints, labelling, projects
+from app.services import checkpoints, labelling, progress, projects
 from app.services.actors import WORKER, Actor
 from app.services.checkpoints import CheckpointView
 from app.services.labelling import Outcome
 from app.services.labels import LabelCounts
-from app.services.projects import Step, next_step
+from app.services.progress import Step, next_step
 from db.engine import Database
 from elical_core.config import SamplingConfig
 from elical_core.domain import CheckpointState, Split, Stage
@@ -149,15 +149,15 @@ def test_changes_and_the_archive(database: Database, admin: Actor, ann: Actor) -
 
 def test_the_state_counts_what_is_there(database: Database, admin: Actor, ann: Actor, fill: Fill) -> None:
     project = fill(5, audit=(3, 4)).project_id
-    state = projects.project_state(database, admin, project)
+    state = progress.project_state(database, admin, project)
     assert state.questions == {Split.POOL: 3, Split.AUDIT: 2, Split.HELD_OUT: 0}
     assert (state.total, state.sampled, state.with_target, state.drawn, state.undecided) == (5, 5, 3, 5, 5)
     assert state.next_step is Step.ELICIT
     checkpoints.add_checkpoint(
         database, WORKER, project, stage=Stage.ELICITATION, path="projects/1/checkpoints/a", settings={}, seed=0
     )
-    assert projects.project_state(database, admin, project).next_step is Step.LABEL
-    assert projects.project_state(database, admin, project).calibrate_blocked.startswith("there are no training labels")
+    assert progress.project_state(database, admin, project).next_step is Step.LABEL
+    assert progress.project_state(database, admin, project).calibrate_blocked.startswith("there are no training labels")
     for number in range(5):
         item = labelling.next_item(database, ann, project)
         assert item is not None
@@ -172,9 +172,9 @@ def test_the_state_counts_what_is_there(database: Database, admin: Actor, ann: A
             seconds=3,
         )
         if number == 0:
-            blocked = projects.project_state(database, admin, project).calibrate_blocked
+            blocked = progress.project_state(database, admin, project).calibrate_blocked
             assert blocked == "all 1 training labels have the same value (0); label more questions"
-    state = projects.project_state(database, admin, project)
+    state = progress.project_state(database, admin, project)
     assert (state.labelled_train, state.labelled_audit, state.seconds_spent) == (3, 2, 15.0)
     assert (state.undecided, state.calibrate_blocked, state.next_step) == (0, "", Step.CALIBRATE)
 
