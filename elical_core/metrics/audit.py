@@ -123,6 +123,9 @@ def audit_of(
     confidence at that time (default ``score``); ``covariates`` (N, any) consistency and the like, NaN allowed;
     ``group`` (N,) near-duplicates; ``control=False`` uses no calibrator. Raises InputError for misaligned
     or impossible columns.
+
+    Several rounds that each drew with equal chances are one draw with equal chances: give None. Chances of one round
+    are no chances of the whole, and weighting by them would let the first, small round speak loudest.
     """
     s, y = probabilities(score, "score"), probabilities(correct)
     pi = np.ones(len(rows)) if probability is None else np.asarray(probability, dtype=np.float64)
