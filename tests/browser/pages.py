@@ -82,7 +82,7 @@ def _wait(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 
 def settled(page: Page) -> None:
     """Until Streamlit has drawn everything and nothing is running."""
-    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=30_000)
+    page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
     page.wait_for_timeout(150)
 
 
@@ -102,7 +102,7 @@ class AnnotatePage:
 
     def open(self, address: str, project: str = "") -> None:
         open_page(self.page, address, f"annotate?project={quote(project)}" if project else "annotate")
-        expect(self.part("text")).to_be_visible(timeout=30_000)
+        expect(self.part("text")).to_be_visible(timeout=60_000)
 
     def question(self) -> str:
         return self.part("text").text_content() or ""
@@ -180,7 +180,7 @@ class QualityPage:
 
     def open(self, address: str) -> None:
         open_page(self.page, address, "quality")
-        self.page.wait_for_selector(".st-key-curve :is(.legendtext, .annotation-text)", timeout=30_000)
+        self.page.wait_for_selector(".st-key-curve :is(.legendtext, .annotation-text)", timeout=60_000)
 
     def sentence(self) -> str:
         return self.page.locator(".st-key-sentence .text").text_content() or ""
