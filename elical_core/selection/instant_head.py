@@ -176,7 +176,8 @@ def fit_head(
         s * (fit.covariance + np.outer(fit.mean - mean, fit.mean - mean)) for s, fit in zip(share, fits, strict=True)
     )
     head = Head(np.asarray(mean), np.asarray(covariance), m, share, 0.0, len(z0), tuple(fit.mean for fit in fits))
-    shift = _greedy_shift(head, z0, features, greedy, config)
+    # 0/1 labels are greedy verdicts already: a shift would count them twice
+    shift = _greedy_shift(head, z0, features, greedy, config) if (k > 1).any() else 0.0
     return Head(head.mean, head.covariance, m, share, shift, len(z0), head.modes)
 
 

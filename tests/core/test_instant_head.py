@@ -140,6 +140,7 @@ def test_greedy_answers_get_their_own_intercept_from_thirty_verdicts_on():
     few = np.where(np.arange(400) < 29, greedy, np.nan)
     assert fit_head(z0, y, greedy=few).greedy_shift == 0.0
     assert np.isfinite(fit_head(z0, y, greedy=np.ones(400)).greedy_shift)
+    assert fit_head(z0, greedy, samples=1, greedy=greedy).greedy_shift == 0.0
 
 
 @pytest.mark.parametrize("label", [0.0, 1.0])
