@@ -33,14 +33,14 @@ def create(
     as_json: AsJson = False,
 ) -> None:
     """Make an empty project. The model is looked up now, so that a wrong name is told at once."""
+    from elical_core.models.check import check_prompt
     from elical_core.models.locate import locate
 
     with opened() as home:
         sampling = SamplingConfig(k=k, max_new_tokens=max_new_tokens)
         words = load_prompt(prompt)
-        if model == "packaged":
-            note("preparing the packaged model (once, about half a minute)")
-        locate(model, home=home.settings.home, revision=revision)
+        source = locate(model, home=home.settings.home, revision=revision, tell=note)
+        check_prompt(source, words, sampling.max_prompt_tokens)
         project = projects.create_project(
             home.database,
             home.who,

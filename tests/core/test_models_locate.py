@@ -13,8 +13,9 @@ import huggingface_hub
 import pytest
 from huggingface_hub.errors import LocalEntryNotFoundError
 
-from elical_core.errors import ModelError
-from elical_core.models import default_home, fingerprint_weights, load_model, locate
+from elical_core.errors import ModelError, QuestionTooLong
+from elical_core.models import default_home, default_prompt, fingerprint_weights, load_model, locate
+from elical_core.models.check import check_prompt
 from elical_core.models.home import check_space
 from elical_core.models.tiny import save_tiny, tiny_model, tiny_tokenizer
 
@@ -186,3 +187,12 @@ def test_a_model_without_end_token_is_refused(folder: Path, tmp_path: Path) -> N
     copy = _saved(folder, tmp_path, lambda settings: settings.pop("eos_token", None) and None)
     with pytest.raises(ModelError, match="names no end-of-text token"):
         load_model(locate(str(copy), home=tmp_path))
+
+
+def test_a_chat_prompt_on_a_model_without_chat_template_is_refused_at_once(folder: Path, tmp_path: Path) -> None:
+    source = locate(str(folder), home=tmp_path)
+    assert check_prompt(source, default_prompt("few-shot"), 2048) > 10
+    with pytest.raises(ModelError, match="no chat template; use the few-shot prompt"):
+        check_prompt(source, default_prompt("chat"), 2048)
+    with pytest.raises(QuestionTooLong, match="the limit is 16"):
+        check_prompt(source, default_prompt("few-shot"), 16)
