@@ -11,7 +11,7 @@ from app.commands.home_folder import Home, note, opened, print_json, run_job
 from app.commands.running import Address, Port, serve
 from app.services import home as home_service
 from app.services import importing, jobs, labelling, measurements, projects
-from app.services.jobs import JobKind
+from app.services.jobs import FIRST_BATCH, ROUND, JobKind
 from app.services.labelling import AnnotationItem, Outcome
 from app.services.projects import ProjectView
 from app.settings import Settings
@@ -21,8 +21,6 @@ from elical_core.demo import corpus
 from elical_core.domain import Relation
 from elical_core.models.prompt import default_prompt
 
-FIRST_BATCH = 240
-FIRST_ROUND = 60
 NAME = "demo"
 HEADLINE = ("auroc", "auroc_difference", "brier", "brier_difference", "ece", "signed_gap", "accuracy", "accuracy_at_80")
 
@@ -43,7 +41,7 @@ def demo(
             print_json(_whole_loop(home, project, labels))
             return
         if is_new:
-            jobs.submit(settings, home.who, JobKind.PREPARE, project.id, first=FIRST_BATCH, n=FIRST_ROUND)
+            jobs.submit(settings, home.who, JobKind.PREPARE, project.id, first=FIRST_BATCH, n=ROUND)
     note("The first questions are ready to label in a few minutes; the overview page shows how far it is.")
     serve(settings, address=address, port=port)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from app import state
-from app.components.next_step import FIRST_BATCH, ROUND
 from app.services import importing, jobs, projects
-from app.services.jobs import JobKind
+from app.services.jobs import FIRST_BATCH, ROUND, JobKind
 from elical_core.config import SamplingConfig
 from elical_core.demo import corpus
 from elical_core.errors import ElicalError

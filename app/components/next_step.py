@@ -9,12 +9,10 @@ from typing import Any
 from app.components.steps import StepCard, StepState
 from app.components.words import count
 from app.services.checkpoints import CheckpointView
-from app.services.jobs import JobKind, JobView
+from app.services.jobs import FIRST_BATCH, ROUND, JobKind, JobView
 from app.services.progress import ProjectState, Step
 from elical_core.domain import CheckpointState, Split, Stage
 
-FIRST_BATCH = 240  # questions sampled before the first training, so that labelling can begin within minutes
-ROUND = 60  # questions drawn at a time
 _ORDER = (Step.IMPORT, Step.SAMPLE, Step.ELICIT, Step.SELECT, Step.LABEL, Step.CALIBRATE, Step.DONE)
 _RUNS = {
     JobKind.SAMPLE: "Sample",

@@ -27,6 +27,8 @@ from elical_core.errors import JobError, JobRefused, NotFound
 APPLICATION = "elical"
 PROGRESS = "progress"
 HEARTBEAT_SECONDS = 5.0
+FIRST_BATCH = 240  # questions sampled before the first training, so that labelling can begin within minutes
+ROUND = 60  # questions drawn at a time
 
 
 class JobKind(StrEnum):

@@ -65,9 +65,8 @@ def quality_view(settings: Settings, database: Database, who: Actor, project_id:
     judged = evaluation.audit_of(usable)
     drawn = {STAGE_1: scores}
     for checkpoint in checkpoints.list_checkpoints(database, who, project_id, stage=Stage.CALIBRATION):
-        if checkpoint.parent_id == stage1.id:
-            drawn[CALIBRATED] = read_scores(settings.home / checkpoint.path)
-            curve += _checkpoint_points(checkpoint, judged, drawn[CALIBRATED])
+        drawn[CALIBRATED] = read_scores(settings.home / checkpoint.path)
+        curve += _checkpoint_points(checkpoint, judged, drawn[CALIBRATED])
     return QualityView(
         sentence=_sentence(curve, judged),
         curve=tuple(curve),
@@ -84,8 +83,8 @@ def _instant(usable: Sequence[LabelledQuestion], scores: Mapping[int, float], k:
     """Stage 1 at zero labels and the instant head after every few labels; ``folder`` holds Stage 1's features."""
     ids, features = read_features(folder, "whitened")
     row_of = {int(question_id): row for row, question_id in enumerate(ids)}
-    known = [label for label in usable if label.question_id in row_of]
-    streamed = [label for label in known if label.stream is not None and label.is_labelled]
+    streamed = [label for label in usable if label.stream is not None and label.is_labelled]
+    rows = [row_of[label.question_id] for label in streamed if label.question_id in row_of]
     confidence = np.clip([scores[label.question_id] for label in streamed], LOGIT_CLIP, 1 - LOGIT_CLIP)
     train = sum(label.stream is Stream.TRAIN for label in streamed)
     points = instant_curve(
@@ -94,7 +93,7 @@ def _instant(usable: Sequence[LabelledQuestion], scores: Mapping[int, float], k:
         [np.nan if label.greedy is None else float(label.greedy) for label in streamed],
         [label.stream for label in streamed if label.stream is not None],
         samples=k,
-        features=features[[row_of[label.question_id] for label in streamed]],
+        features=features[rows] if len(rows) == len(streamed) else None,
         points=sorted({round(step) for step in np.linspace(0, train, min(train + 1, MOST_POINTS))}),
     )
     return [
