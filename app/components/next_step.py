@@ -92,7 +92,7 @@ def next_act(state: ProjectState, active: list[JobView]) -> NextAct:
         Step.DONE: NextAct(label="See the quality", reason=state.reason, page="app_pages/quality.py"),
     }
     act = acts[state.next_step]
-    if act.job is not None and any(job.kind.queue == act.job.queue for job in active):
+    if act.job is not None and any(act.job is JobKind.PREPARE or job.kind.queue == act.job.queue for job in active):
         words = "A job of this project is running; the next step starts after it."
         return NextAct(label=act.label, reason=act.reason, job=act.job, options=act.options, blocked=words)
     return act

@@ -111,5 +111,6 @@ def test_one_button_for_every_step(step: Step, label: str, job: JobKind | None) 
 def test_a_job_waits_for_one_of_its_queue_but_labelling_waits_for_none() -> None:
     preparing = replace(JOB, kind=JobKind.PREPARE)
     assert "running" in next_act(STATE, [preparing]).blocked
+    assert "running" in next_act(STATE, [JOB]).blocked  # a chain waits for everything
     assert next_act(replace(STATE, next_step=Step.LABEL), [preparing]).blocked == ""
     assert next_act(replace(STATE, next_step=Step.CALIBRATE), [JOB]).blocked == ""  # sampling goes on beside training
