@@ -12,6 +12,7 @@ from elical_core.datasets import ReadOptions
 from elical_core.datasets.convert import normalise
 from elical_core.demo import corpus, corpus_path
 from elical_core.domain import QuestionRecord, Split
+from elical_core.models.prompt import default_prompt
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +82,11 @@ def test_the_split_follows_the_seed(records: list[QuestionRecord]) -> None:
         r.external_id for r in records if r.split is Split.HELD_OUT
     }
     assert [r.split for r in other] != [r.split for r in records]
+
+
+def test_the_prompt_gives_no_answer_away(records: list[QuestionRecord]) -> None:
+    prompt = default_prompt("few-shot").text
+    assert not [record.text for record in records if record.text in prompt]
 
 
 def test_the_sources_are_named() -> None:

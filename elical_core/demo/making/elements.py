@@ -1,4 +1,4 @@
-"""Questions about the chemical elements: symbol, name, number, group, period. Abundant elements first."""
+"""Questions about the chemical elements: symbol, name, number. Abundant elements first."""
 
 from __future__ import annotations
 
@@ -39,9 +39,3 @@ def of_numbers() -> Iterator[Fact]:
     for e in every_element():
         question = f"Which chemical element has the atomic number {e.atomic_number}?"
         yield Fact("element-number", "elements", question, (e.name, *SPELLINGS.get(e.name, ())), f"number:{e.symbol}")
-
-
-def periods() -> Iterator[Fact]:
-    for e in every_element():
-        question = f"In which period of the periodic table is {e.name.lower()}?"
-        yield Fact("period", "elements", question, (str(e.period), f"Period {e.period}"), f"period:{e.symbol}")

@@ -16,8 +16,8 @@ from elical_core.demo.making.countries import answers, asked, capital_names, eve
 
 City = dict[str, Any]
 PLAIN_MARGIN = 20  # a namesake must be this many times smaller to be ignored
-PER_COUNTRY = 20
-FEWEST_PEOPLE = 40_000
+PER_COUNTRY = 25
+FEWEST_PEOPLE = 20_000
 PER_STATE = 5
 CONTESTED_UA = frozenset({"05", "08", "11", "14", "20", "26"})
 CONTESTED = words(
