@@ -26,8 +26,9 @@ def rounded(length: int) -> int:
 class Layout:
     """Which rows of the current call are what; the same for all layers.
 
-    The call has ``branches`` rows of one token, then ``prompts`` x ``width`` prompt tokens, then padding. Row r of the
-    branches sits in place ``flat[r]`` of ``grid``, (slots x most) row numbers (row 0 where a place is empty).
+    The call has ``branches`` rows of one token, then the tokens of ``prompts`` prompts, then padding. Row r of the
+    branches sits in place ``flat[r]`` of ``grid``, (slots x most) row numbers (row 0 where a place is empty); prompt
+    token t sits in place ``prompt_flat[t]`` of (prompts x width).
     """
 
     branches: int
@@ -40,6 +41,7 @@ class Layout:
     rows: torch.Tensor  # (branches,) 0, 1, 2, ...
     prompts: int
     width: int
+    prompt_flat: torch.Tensor  # (prompt tokens,)
     into: torch.Tensor  # (prompts,) slot numbers
     prompt_mask: torch.Tensor | None  # (prompts, 1, width, common + width)
 
@@ -88,7 +90,7 @@ def attend(
     memory = elical_tree.layers[number]
     query = query.squeeze(2) * (query.shape[-1] ** -0.5 if scaling is None else scaling)
     key, value = key.squeeze(2), value.squeeze(2)
-    n, end = layout.branches, layout.branches + layout.prompts * layout.width
+    n, end = layout.branches, layout.branches + len(layout.prompt_flat)
     parts = []
     if n:
         parts.append(_branches(query[:n], key[:n], value[:n], memory, layout, softcap))
@@ -153,10 +155,11 @@ def _from_grid(in_grid: torch.Tensor, layout: Layout, group: int) -> torch.Tenso
 def _prompts(
     query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, memory: Memory, layout: Layout, softcap: float | None
 ) -> torch.Tensor:
-    """(prompts * width, heads, dim): each prompt reads the common text and itself; keys and values are stored."""
-    rows, heads, dim = query.shape
+    """(prompt tokens, heads, dim): each prompt reads the common text and itself; keys and values are stored."""
+    heads, dim = query.shape[1:]
     p, width, kv = layout.prompts, layout.width, key.shape[1]
     group = heads // kv
+    query, key, value = (_padded(x, layout) for x in (query, key, value))
     q = query.view(p, width, kv, group, dim).permute(0, 2, 3, 1, 4).reshape(p, kv, group * width, dim)
     k, v = (x.view(p, width, kv, dim).transpose(1, 2) for x in (key, value))
     memory.stretch[0, layout.into, :, :width] = k
@@ -169,4 +172,11 @@ def _prompts(
     assert layout.prompt_mask is not None
     weights = torch.softmax(scores + layout.prompt_mask.unsqueeze(1), dim=-1).to(query.dtype)
     out = (weights.view(p, kv, group * width, -1) @ v).view(p, kv, group, width, dim)
-    return out.permute(0, 3, 1, 2, 4).reshape(rows, heads, dim)
+    return out.permute(0, 3, 1, 2, 4).reshape(p * width, heads, dim)[layout.prompt_flat]
+
+
+def _padded(per_token: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """(prompt tokens, heads, dim) -> (prompts * width, heads, dim), zeros where a prompt is shorter."""
+    grid = per_token.new_zeros(layout.prompts * layout.width, *per_token.shape[1:])
+    grid[layout.prompt_flat] = per_token
+    return grid

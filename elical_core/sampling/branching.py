@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -72,10 +73,11 @@ class BranchingEngine:
             ids[row] = branch.token
             positions[row] = self._common + self._lengths[branch.slot] + branch.depth - 1
         for _, tokens in prompts:
-            ids += [*tokens, *[tokens[-1]] * (width - len(tokens))]
-            positions += range(self._common, self._common + width)
+            ids += tokens
+            positions += range(self._common, self._common + len(tokens))
         hidden = self._decode(ids, positions)
-        wanted = rows + [len(branches) + i * width + len(tokens) - 1 for i, (_, tokens) in enumerate(prompts)]
+        ends = accumulate(len(tokens) for _, tokens in prompts)
+        wanted = rows + [len(branches) + end - 1 for end in ends]
         self._row_of = rows
         return hidden[torch.tensor(wanted, device=self._device)]
 
@@ -159,6 +161,11 @@ class BranchingEngine:
             rows=every,
             prompts=len(prompts),
             width=width,
+            prompt_flat=torch.tensor(
+                [i * width + at for i, (_, tokens) in enumerate(prompts) for at in range(len(tokens))],
+                dtype=torch.long,
+                device=device,
+            ),
             into=torch.tensor([slot for slot, _ in prompts], dtype=torch.long, device=device),
             prompt_mask=self._causal(len(prompts), width) if prompts else None,
         )
