@@ -1,8 +1,8 @@
-"""sample, elicit, select, calibrate, evaluate: one turn of the loop, each a durable job."""
+"""sample, elicit, select, calibrate: one turn of the loop, each a durable job."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -10,8 +10,11 @@ from app.commands.home_folder import AsJson, ProjectName, opened, print_json, ru
 from app.services import projects
 from app.services.jobs import JobKind
 from elical_core.errors import ConfigError
+from elical_core.selection import SELECTORS
 
 Seed = Annotated[int | None, typer.Option(help="Seed of this run; the project's own by default.")]
+Epochs = Annotated[float | None, typer.Option(help="Passes over the questions.")]
+LearningRate = Annotated[float | None, typer.Option(help="Peak learning rate.")]
 
 
 def sample(
@@ -23,68 +26,57 @@ def sample(
     """Sample answers to the questions that have none yet: one greedy, k at random."""
     if backend not in {"auto", "transformers"}:
         raise ConfigError(f"--backend {backend} is not available; use auto or transformers")
-    with opened() as home:
-        project = projects.project_by_name(home.database, home.who, name)
-        job = run_job(home, JobKind.SAMPLE, project.id, limit=limit)
-        if as_json:
-            print_json({"project": name, **job.result})
-        else:
-            say(f"{job.result['sampled']} questions answered. Next: elical elicit {name}")
+    result = _run(name, JobKind.SAMPLE, limit=limit)
+    _tell(result, as_json, f"{result['sampled']} questions answered. Next: elical elicit {name}")
 
 
 def elicit(
     name: ProjectName,
-    epochs: Annotated[float | None, typer.Option(help="Passes over the questions.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
     """Stage 1: train the confidence model on the consistency of sampled answers. Needs no labels."""
-    settings = _given(epochs=epochs, learning_rate=learning_rate, seed=seed)
-    with opened() as home:
-        project = projects.project_by_name(home.database, home.who, name)
-        job = run_job(home, JobKind.ELICIT, project.id, settings=settings)
-        _print_checkpoint(job.result, as_json, f"Stage 1 is trained. Next: elical select {name} --n 50")
+    result = _run(name, JobKind.ELICIT, settings=_given(epochs=epochs, learning_rate=learning_rate, seed=seed))
+    _tell(result, as_json, f"Stage 1 is trained. Next: elical select {name} --n 50")
 
 
 def select(
     name: ProjectName,
     n: Annotated[int, typer.Option("--n", min=1, help="Questions to draw for labelling.")],
-    strategy: Annotated[str | None, typer.Option(help="stratified (default) or random.")] = None,
+    strategy: Annotated[str | None, typer.Option(help=f"{', '.join(SELECTORS)}; stratified by default.")] = None,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw the questions that people label next, a quarter of them for measuring only."""
-    settings = _given(policy=strategy, seed=seed)
-    with opened() as home:
-        project = projects.project_by_name(home.database, home.who, name)
-        job = run_job(home, JobKind.SELECT, project.id, n=n, settings=settings)
-        if as_json:
-            print_json({"project": name, **job.result})
-        else:
-            say(f"{job.result['drawn']} questions are ready to be labelled. Next: elical up, page Annotate")
+    result = _run(name, JobKind.SELECT, n=n, settings=_given(policy=strategy, seed=seed))
+    _tell(result, as_json, f"{result['drawn']} questions are ready to be labelled. Next: elical up, page Annotate")
 
 
 def calibrate(
     name: ProjectName,
-    epochs: Annotated[float | None, typer.Option(help="Passes over the labels.")] = None,
-    learning_rate: Annotated[float | None, typer.Option(help="Peak learning rate.")] = None,
+    epochs: Epochs = None,
+    learning_rate: LearningRate = None,
     seed: Seed = None,
     as_json: AsJson = False,
 ) -> None:
     """Stage 2: continue from Stage 1 on the labels, then measure."""
-    settings = _given(epochs=epochs, learning_rate=learning_rate, seed=seed)
+    result = _run(name, JobKind.CALIBRATE, settings=_given(epochs=epochs, learning_rate=learning_rate, seed=seed))
+    _tell(result, as_json, f"Stage 2 learned from {result['labels']} labels. Next: elical evaluate {name}")
+
+
+def _run(name: str, kind: JobKind, **options: Any) -> dict[str, Any]:
     with opened() as home:
         project = projects.project_by_name(home.database, home.who, name)
-        job = run_job(home, JobKind.CALIBRATE, project.id, settings=settings)
-        _print_checkpoint(job.result, as_json, f"Stage 2 learned from {job.result['labels']} labels.")
+        return run_job(home, kind, project.id, **options).result
 
 
 def _given(**options: object) -> dict[str, object]:
     return {key: value for key, value in options.items() if value is not None}
 
 
-def _print_checkpoint(result: dict[str, object], as_json: bool, sentence: str) -> None:
+def _tell(result: dict[str, Any], as_json: bool, sentence: str) -> None:
     if as_json:
         print_json(result)
     else:
