@@ -37,13 +37,14 @@ def select(context: StageContext, project_id: int, n: int, settings: Mapping[str
     folder = context.settings.home / stage1.path
     confidence = read_scores(folder)
     ids, features = read_features(folder)
+    _, whitened = read_features(folder, "whitened")
     row_of = {int(question_id): row for row, question_id in enumerate(ids)}
     found = rounds.candidates(context.database, context.who, project_id)
     usable = [c for c in found if c.question_id in confidence and c.question_id in row_of]
     if not usable:
         raise PoolTooSmall("every answered question has been drawn already; sample or import more questions")
     train, audit = ([c for c in usable if c.split is split] for split in (Split.POOL, Split.AUDIT))
-    train_pool, audit_pool = (_pool(listed, confidence, row_of, features) for listed in (train, audit))
+    train_pool, audit_pool = (_pool(listed, confidence, row_of, features, whitened) for listed in (train, audit))
     drawn = draw_round(
         train_pool,
         audit_pool,
@@ -78,12 +79,15 @@ def _pool(
     confidence: Mapping[int, float],
     row_of: Mapping[int, int],
     features: NDArray[np.float32],
+    whitened: NDArray[np.float32],
 ) -> Pool:
     ids = [candidate.question_id for candidate in listed]
+    rows = [row_of[i] for i in ids]
     number = {group: i for i, group in enumerate(dict.fromkeys(candidate.group for candidate in listed))}
     return Pool(
         confidence=np.array([confidence[i] for i in ids], np.float64),
-        embedding=features[[row_of[i] for i in ids]],
+        embedding=features[rows],
+        features=whitened[rows],
         group=np.array([number[candidate.group] for candidate in listed], np.int64),
         consistency=np.array([np.nan if c.consistency is None else c.consistency for c in listed], np.float64),
     )
