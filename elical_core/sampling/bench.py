@@ -79,7 +79,7 @@ def bench_sampling(
 
 
 def ending_tokens(loaded: LoadedModel, prompt: Prompt) -> list[int]:
-    """The model's end tokens and every token with a stop string in it, so that ``generate`` stops as early as it can."""
+    """The model's end tokens and every token with a stop string in it, so that ``generate`` stops early."""
     ends = end_tokens(loaded.model, loaded.tokenizer, prompt)
     if prompt.stop:
         pieces = loaded.tokenizer.batch_decode([[i] for i in range(len(loaded.tokenizer))])
