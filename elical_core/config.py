@@ -140,7 +140,7 @@ class CalibrationConfig(OptimisationConfig):
 
     learning_rate: float = 2e-4
     epochs: float = 4.0
-    l2_to_start: float = 0.01
+    l2_to_start: float = 0.1  # 0 ranks 2 points better on the labelled domains, up to 3 worse on others
 
 
 @dataclass(frozen=True, kw_only=True)
