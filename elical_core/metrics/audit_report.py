@@ -23,6 +23,7 @@ from elical_core.metrics.auroc import one_class_reason
 from elical_core.metrics.intervals import LEVEL, newcombe_auroc, normal_quantile
 from elical_core.metrics.sequence import anytime_factor
 from elical_core.metrics.tally import Floats
+from elical_core.selection.logistic import one_thread
 
 ROUGH_BELOW = 20
 _MOST_SKEW = 0.5
@@ -76,6 +77,7 @@ def _widened(estimate: Estimate, anytime: bool) -> tuple[Estimate, str]:
     )
 
 
+@one_thread()
 def audit_measures(
     score: Floats,
     rows: NDArray[np.int64],

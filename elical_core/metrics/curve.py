@@ -19,6 +19,7 @@ from elical_core.metrics.intervals import logit_interval, newcombe_auroc
 from elical_core.metrics.sequence import anytime_factor
 from elical_core.metrics.tally import Floats, tally
 from elical_core.selection.instant_head import InstantHeadConfig, fit_head
+from elical_core.selection.logistic import one_thread
 
 MOST_POINTS = 60
 
@@ -44,6 +45,7 @@ def spaced(n: int, most: int = MOST_POINTS) -> list[int]:
     return sorted({round(step) for step in np.linspace(0, n, min(n + 1, most))})
 
 
+@one_thread()
 def instant_curve(
     stage1_logit: ArrayLike,
     soft: ArrayLike,

@@ -30,6 +30,7 @@ from elical_core.metrics.selective import COVERAGES, accuracy_at_of, aurc_of, ex
 from elical_core.metrics.smooth_ece import smooth_ece_of
 from elical_core.metrics.soft import soft_floor, weighted_correlation, weighted_ranks
 from elical_core.metrics.tally import Floats, Ranked, Tally
+from elical_core.selection.logistic import one_thread
 
 Groups = NDArray[np.int64] | None
 RAISED_BY_NOISE = {"ece", "ece_15", "ece_mass", "smooth_ece", "mce", "brier_reliability"}
@@ -165,6 +166,7 @@ def _mean_of(
     return _measured(name, float(values.mean()), interval, how, n=n, left_out=left_out)
 
 
+@one_thread()
 def evaluate(
     confidence: ArrayLike,
     correct: ArrayLike,
@@ -208,6 +210,7 @@ def evaluate(
     return found
 
 
+@one_thread()
 def evaluate_ranking(
     score: ArrayLike,
     correct: ArrayLike,
@@ -227,6 +230,7 @@ def evaluate_ranking(
     return _evaluate(Ranked(s, y, g), g, ranking_metrics, resamples=resamples, seed=seed, left_out=left_out)
 
 
+@one_thread()
 def evaluate_soft(
     confidence: ArrayLike,
     share: ArrayLike,
@@ -289,6 +293,7 @@ def _nothing(names: Sequence[str], left_out: int) -> list[Measured]:
     return [Measured(metric=m, value=None, low=None, high=None, n=0, left_out=left_out, reason=reason) for m in names]
 
 
+@one_thread()
 def paired_difference(
     conf_a: ArrayLike,
     conf_b: ArrayLike,

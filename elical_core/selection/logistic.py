@@ -8,9 +8,10 @@ Only numpy's linear algebra is used: numpy and scipy carry a BLAS each, and two 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +29,33 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
+class _Inside:
+    """How many callers are inside ``one_thread``; the limit is the process's, so the last one out lifts it."""
+
+    lock = Lock()
+    count = 0
+    limit: AbstractContextManager[object] | None = None
+
+
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Linear algebra on one thread: with small matrices and busy cores, waiting for the other thread costs seconds."""
-    with _blas().limit(limits=1):
+    """Linear algebra on one thread: with small matrices and busy cores, waiting for the other thread costs seconds.
+
+    May be nested and entered from several threads.
+    """
+    with _Inside.lock:
+        _Inside.count += 1
+        if _Inside.count == 1:
+            _Inside.limit = _blas().limit(limits=1)
+            _Inside.limit.__enter__()
+    try:
         yield
+    finally:
+        with _Inside.lock:
+            _Inside.count -= 1
+            if _Inside.count == 0 and _Inside.limit is not None:
+                _Inside.limit.__exit__(None, None, None)
+                _Inside.limit = None
 
 
 def safe_logit(probability: NDArray[np.floating]) -> Floats:

@@ -7,10 +7,11 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import expit
+from threadpoolctl import threadpool_info
 
 from elical_core.errors import ConfigError, InputError
 from elical_core.selection.instant_head import Head, InstantHeadConfig, design, dispersion_of, fit_head
-from elical_core.selection.logistic import fit_map, log_likelihood, safe_logit
+from elical_core.selection.logistic import fit_map, log_likelihood, one_thread, safe_logit
 from elical_core.selection.whitening import Whitening
 
 
@@ -215,6 +216,20 @@ def test_labels_help_a_miscalibrated_stage_1():
     platt = np.mean((fit_head(z0[train], y[train]).predict(z0[rest]) - greedy[rest]) ** 2)
     after = np.mean((head.predict(z0[rest], phi[rest]) - greedy[rest]) ** 2)
     assert after < platt < before
+
+
+def test_one_thread_is_lifted_by_the_last_one_out():
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    before = threads()
+    first, second = one_thread(), one_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert threads() == {1}
+    second.__exit__(None, None, None)
+    assert threads() == before
 
 
 def test_a_thousand_labels_refit_within_a_tenth_of_a_second():
