@@ -14,6 +14,7 @@ import typer
 
 from app.commands.home_folder import note, say
 from app.services import home as home_service
+from app.services import jobs
 from app.settings import Settings
 from app.theme import ENTRY, streamlit_flags
 from elical_core.errors import ConfigError
@@ -53,17 +54,17 @@ def worker() -> None:
 
 
 def serve(settings: Settings, *, address: str, port: int) -> None:
-    """Run both processes until Ctrl-C or SIGTERM; a worker that dies is started again."""
+    """Run both until Ctrl-C or SIGTERM; a worker that dies is started again, one that runs already is kept."""
     port = free_port(address, port)
     pages = start_pages(settings, address, port)
-    working = start_worker(settings)
+    working = None if jobs.worker_is_alive(settings) else start_worker(settings)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     wait_for_port(pages, address, port)
     say(f"EliCal is running: http://{address}:{port}   (Ctrl-C stops it)")
     try:
         while pages.poll() is None:
-            if working.poll() is not None:
-                note(f"the worker ended with code {working.returncode}; starting it again")
+            if (working is None or working.poll() is not None) and not jobs.worker_is_alive(settings):
+                note("the worker has ended; starting it again")
                 time.sleep(RESTART_AFTER_SECONDS)
                 working = start_worker(settings)
             time.sleep(0.5)
@@ -73,7 +74,8 @@ def serve(settings: Settings, *, address: str, port: int) -> None:
         note("stopping")
     finally:
         stop(pages)
-        stop(working)
+        if working is not None:
+            stop(working)
 
 
 def start_worker(settings: Settings) -> subprocess.Popen[bytes]:
