@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+from torch.nn.functional import scaled_dot_product_attention
 
 NAME = "elical_branches"
 STEP = 32  # lengths grow in such steps: sums then run in the same order whatever else is in the batch
@@ -158,21 +159,20 @@ def _prompts(
     """(prompt tokens, heads, dim): each prompt reads the common text and itself; keys and values are stored."""
     heads, dim = query.shape[1:]
     p, width, kv = layout.prompts, layout.width, key.shape[1]
-    group = heads // kv
-    query, key, value = (_padded(x, layout) for x in (query, key, value))
-    q = query.view(p, width, kv, group, dim).permute(0, 2, 3, 1, 4).reshape(p, kv, group * width, dim)
-    k, v = (x.view(p, width, kv, dim).transpose(1, 2) for x in (key, value))
-    memory.stretch[0, layout.into, :, :width] = k
-    memory.stretch[1, layout.into, :, :width] = v
-    k, v = (
-        torch.cat([shared.expand(p, *shared.shape), mine], dim=2)
-        for shared, mine in zip(memory.common, (k, v), strict=True)
+    query, key, value = (_padded(x, layout).view(p, width, -1, dim).transpose(1, 2) for x in (query, key, value))
+    memory.stretch[0, layout.into, :, :width] = key
+    memory.stretch[1, layout.into, :, :width] = value
+    key, value = (
+        torch.cat([shared.expand(p, *shared.shape), mine], dim=2).repeat_interleave(heads // kv, dim=1)
+        for shared, mine in zip(memory.common, (key, value), strict=True)
     )
-    scores = _capped(q @ k.transpose(2, 3), softcap).view(p, kv, group, width, -1)
     assert layout.prompt_mask is not None
-    weights = torch.softmax(scores + layout.prompt_mask.unsqueeze(1), dim=-1).to(query.dtype)
-    out = (weights.view(p, kv, group * width, -1) @ v).view(p, kv, group, width, dim)
-    return out.permute(0, 3, 1, 2, 4).reshape(p * width, heads, dim)[layout.prompt_flat]
+    if softcap is None:
+        out = scaled_dot_product_attention(query, key, value, attn_mask=layout.prompt_mask.to(query.dtype), scale=1.0)
+    else:
+        scores = _capped(query @ key.transpose(2, 3), softcap) + layout.prompt_mask
+        out = torch.softmax(scores, dim=-1).to(query.dtype) @ value
+    return out.transpose(1, 2).reshape(p * width, heads, dim)[layout.prompt_flat]
 
 
 def _padded(per_token: torch.Tensor, layout: Layout) -> torch.Tensor:

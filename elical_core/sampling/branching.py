@@ -36,7 +36,7 @@ class BranchingEngine:
 
     def start(self, common: Sequence[int], longest_prompt: int, max_new_tokens: int, at_least: int) -> Room:
         self._common, self._most_new = len(common), rounded(max_new_tokens)
-        longest = rounded(max(longest_prompt - len(common), 1))
+        longest = self._longest = rounded(max(longest_prompt - len(common), 1))
         branches = max(at_least, min(self._most.branches, self._tokens // 2 // self._most_new))
         slots = max(1, min(self._most.slots, self._tokens // 2 // longest))
         self._lengths = [0] * slots  # of the prompts' rests
@@ -45,10 +45,10 @@ class BranchingEngine:
         self._tree = Tree(make=lambda key: self._memory(key, 0, 1, room, 0))
         first = []
         if common:
-            self._common = 0
+            self._common, self._longest = 0, room
             with torch.inference_mode():
                 self.forward([], [(0, common)])
-            self._common = len(common)
+            self._common, self._longest = len(common), longest
             first = [(number, m.stretch[:, 0, :, : len(common)]) for number, m in self._tree.layers.items()]
         self._tree = Tree(make=lambda key: self._memory(key, 0, slots, longest, branches))
         for number, shared in first:
@@ -63,7 +63,7 @@ class BranchingEngine:
 
     def forward(self, branches: Sequence[Branch], prompts: Sequence[tuple[int, Sequence[int]]]) -> torch.Tensor:
         rows = self._place(branches)
-        width = rounded(max((len(tokens) for _, tokens in prompts), default=1))
+        width = self._longest  # always the same, so that a prompt's sums do not depend on its neighbours
         for slot, tokens in prompts:
             self._lengths[slot] = len(tokens)
         self._tree.layout = self._layout(branches, rows, prompts, width)

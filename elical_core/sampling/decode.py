@@ -13,6 +13,8 @@ from elical_core.sampling.engine import Branch, Engine, Room
 from elical_core.sampling.pick import Distribution, distribution, draw, looked_at, uniforms
 from elical_core.sampling.tree import Growing, Node
 
+PROMPT_TOKENS = 8192  # read in one pass at most, unless one prompt alone is longer: bounds the memory of a pass
+
 Waiting = deque[tuple[int, list[int], str]]  # index of the request, prompt tokens after the common ones, key
 
 
@@ -61,8 +63,12 @@ class Decoder:
             return []
         members = self._config.k + 1
         alive = sum(growing.alive for growing in self._growing.values())
-        new = []
+        new: list[tuple[Growing, list[int]]] = []
+        to_read = 0
         while waiting and self._free and alive + members <= self._room.branches:
+            to_read += len(waiting[0][1])
+            if new and to_read > PROMPT_TOKENS:
+                break
             index, tokens, key = waiting.popleft()
             chance = uniforms(self._config.seed, key, self._config.k, self._config.max_new_tokens)
             growing = Growing(index, self._free.pop(), chance, sorted({*self._common, *tokens}))
