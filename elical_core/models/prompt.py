@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self, cast, get_args
+from weakref import WeakKeyDictionary
 
 from elical_core.errors import InputError, ModelError
 
@@ -123,8 +124,24 @@ def shorten(text: str, limit: int = 60) -> str:
 
 def defuse(tokenizer: Any, text: str) -> str:
     """``text`` with a space inside every special token that is written in it: ``<eos>`` becomes ``< eos>``."""
-    for added in tokenizer.added_tokens_decoder.values():
-        mark = str(added.content)
-        if added.special and len(mark) > 1 and mark in text:
+    marks, first_letters = _special_marks(tokenizer)
+    if first_letters.isdisjoint(text):
+        return text
+    for mark in marks:
+        if mark in text:
             text = text.replace(mark, f"{mark[0]} {mark[1:]}")
     return text
+
+
+def _special_marks(tokenizer: Any) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The special tokens of two letters or more, and the letters they begin with; read once per tokenizer and size,
+    because a large vocabulary has thousands of them."""
+    size = len(tokenizer)
+    if tokenizer not in _marks or _marks[tokenizer][0] != size:
+        special = (str(a.content) for a in tokenizer.added_tokens_decoder.values() if a.special)
+        marks = tuple(mark for mark in special if len(mark) > 1)
+        _marks[tokenizer] = (size, marks, frozenset(mark[0] for mark in marks))
+    return _marks[tokenizer][1:]
+
+
+_marks: WeakKeyDictionary[Any, tuple[int, tuple[str, ...], frozenset[str]]] = WeakKeyDictionary()
